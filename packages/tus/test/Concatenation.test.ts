@@ -13,8 +13,6 @@ const bytes = Scene.content(size)
 const source = UploadSource.fromBytes(bytes)
 const options = { ...Scene.options, parallel: 3 } as const
 
-type Server = ScriptedTus.ScriptedTus
-
 const { count } = ScriptedTus
 
 /** An answer to the final creation that does not tell the offset, as tusd gives it, or that tells another one. */

@@ -48,7 +48,7 @@ layer(live)("docs/uploads.md", (it) => {
 
   const source = UploadSource.fromBytes(Scene.content(400_000))
   const rows = Stream.map(Stream.range(1, 1000), (id) => ({ id }))
-  const uploads = {
+  const programs = {
     "a sink": (target: UploadTarget.UploadTarget) => Examples.exported(target, rows),
     "an HTTP resource": (target: UploadTarget.UploadTarget) =>
       Effect.flatMap(WebResource.make(Scene.content(400_000)), ({ url }) => Examples.copied(target, url)),
@@ -62,7 +62,7 @@ layer(live)("docs/uploads.md", (it) => {
     ["a limit of bandwidth", 10_000n],
     ["with events", 400_000n]
   ] as const)("%s: uploads %d bytes", function* ([name, length]) {
-    assert.strictEqual((yield* uploads[name](yield* newTarget))?.length, length)
+    assert.strictEqual((yield* programs[name](yield* newTarget))?.length, length)
   })
 
   it.effect("with Server-Sent Events", function* () {

@@ -302,13 +302,8 @@ layer(live)("transport: form", (it) => {
     const options = job([10], { params: waiting(3600), wait: false })
     const whole = yield* send(options)
     const lost = yield* send(options, { faults: [{ _tag: "LostAnswer", method: "POST" }] })
-    assert.deepStrictEqual(
-      [whole, lost].map(({ requests, status }) => [status?.ok, ...requests]),
-      [
-        ["ASSEMBLY_EXECUTING", "POST"],
-        ["ASSEMBLY_EXECUTING", "POST", "GET"]
-      ]
-    )
+    for (const { status } of [whole, lost]) assert.strictEqual(status?.ok, "ASSEMBLY_EXECUTING")
+    assert.deepStrictEqual([whole.requests, lost.requests], [["POST"], ["POST", "GET"]])
   })
 })
 

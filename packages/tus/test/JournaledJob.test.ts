@@ -287,10 +287,10 @@ layer(Emulated.live)("A job with a journal", (it) => {
   })
 
   /** The next run continues the Assembly of the journal, and stores every file once. */
-  const isContinued = Effect.fnUntraced(function* (options: AssemblyUpload.Options, files = whole) {
+  const isContinued = Effect.fnUntraced(function* (options: AssemblyUpload.Options, stored = whole) {
     const id = yield* knownId
     const status = yield* run(options)
-    assert.sameMembers(storedIn(status), files)
+    assert.sameMembers(storedIn(status), stored)
     assert.strictEqual<string>(status.assembly_id, id)
   })
 
@@ -351,7 +351,7 @@ layer(Emulated.live)("A job with a journal", (it) => {
     assert.deepStrictEqual(outcomes, ["Completed", "CreationUnknown", "Completed", "Completed"])
   })
 
-  for (const [what, begin, options] of [
+  for (const [what, begin, more] of [
     ["an undecided creation", leftInCreation, {}],
     ["restart", (options: AssemblyUpload.Options) => until(options, "FileCompleted"), { restart: true }]
   ] as const) {
@@ -360,7 +360,7 @@ layer(Emulated.live)("A job with a journal", (it) => {
       const before = yield* knownId
       const created: Array<string> = []
       const down = Emulated.without("DELETE", ({ method, url }) => method === "POST" && created.push(url))
-      const error = yield* Effect.flip(Effect.provide(run(job(`${what}, stuck`, options)), down))
+      const error = yield* Effect.flip(Effect.provide(run(job(`${what}, stuck`, more)), down))
       assert.include(error.message, "the Assembly has not ended after its cancellation")
       assert.isFalse(created.some((url) => url.endsWith("/assemblies")))
       assert.strictEqual(yield* knownId, before)

@@ -21,8 +21,8 @@ const printed = Effect.acquireRelease(
 
     const resolved = (symbol: Symbol) => (symbol.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
     const file = program.getSourceFile(`${folder}src/index.ts`)
-    const symbol = file === undefined ? undefined : checker.getSymbolAtLocation(file)
-    const index = symbol === undefined ? [] : checker.getExportsOfModule(symbol)
+    const module = file === undefined ? undefined : checker.getSymbolAtLocation(file)
+    const index = module === undefined ? [] : checker.getExportsOfModule(module)
     const errorOf = (type: Type | undefined): ReadonlyArray<string> => {
       if (type === undefined || !kinds.has(type.getSymbol()?.name ?? "")) return []
       const error = (type.isTypeReference() ? checker.getTypeArguments(type) : [])[1]
@@ -34,10 +34,10 @@ const printed = Effect.acquireRelease(
       const calls = checker.getSignaturesOfType(type, SignatureKind.Call)
       return [...errorOf(type), ...calls.flatMap((call) => errorOf(checker.getReturnTypeOfSignature(call)))]
     }
-    return index.flatMap((module) =>
+    return index.flatMap((one) =>
       checker
-        .getExportsOfModule(resolved(module))
-        .flatMap((found) => errorsOf(resolved(found)).map((error) => `${module.name}.${found.name}: ${error}`))
+        .getExportsOfModule(resolved(one))
+        .flatMap((found) => errorsOf(resolved(found)).map((error) => `${one.name}.${found.name}: ${error}`))
     )
   })
 )

@@ -161,11 +161,11 @@ layer(Layer.merge(Servers.layers["the emulator"], Clients.undici))("with the emu
           length: BigInt(text.length),
           metadata,
           partial: true,
-          body: text === "" ? undefined : new TextEncoder().encode(text)
+          body: text === "" ? undefined : Buffer.from(text)
         })
       )
       yield* Tus.create(target, { _tag: "Final", parts: parts.map(({ url }) => url), metadata })
-      assert.strictEqual(yield* sha256, TusServer.sha256(new TextEncoder().encode(contents.join(""))))
+      assert.strictEqual(yield* sha256, TusServer.sha256(Buffer.from(contents.join(""))))
     }
   })
 })

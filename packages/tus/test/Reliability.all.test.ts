@@ -5,12 +5,13 @@ import { UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Random } from "effect"
+import { HttpClient } from "effect/http"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Clients, Draw, type Fault, Kills, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const killed = new URL("utils/killed.ts", import.meta.url)
-const uploads = Number(process.env["RELIABILITY_UPLOADS"] ?? 12)
+const uploads = Number(process.env["RELIABILITY_UPLOADS"] ?? 24)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
 
 /**
@@ -128,19 +129,28 @@ const ends = (server: string, { bytes, faults, options }: Plan): ReadonlyArray<s
   ]
 }
 
+type Kind = (client: HttpClient.HttpClient) => HttpClient.HttpClient
+const same: Kind = (client) => client
+/** What users do to the body of a request on its way, so that it arrives, or so that the upload may be refused. */
+const honest = [same, same, Clients.buffering(32), Clients.buffering("unbounded"), Clients.collecting]
+const others = [Clients.readingTwice, Clients.repeating, Clients.compressing(true), Clients.compressing(false)]
+
 const oneUpload = Effect.gen(function* () {
   const plan = yield* drawPlan
   const [server, { place: open }] = yield* Draw.pick(Object.entries(yield* Servers.Both))
-  const client = yield* Draw.pick([...Object.values(Clients.beneath), Clients.registered])
+  const beneath = yield* Draw.pick([...Object.values(Clients.beneath), Clients.registered])
+  const isWhole = (yield* Random.nextIntBetween(0, 2)) > 0
+  const kind = yield* Draw.pick(isWhole ? honest : others)
+  const client = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, kind))
   const { faults, ...place } = yield* open
   faults.push(...plan.faults)
   const outcome = yield* Upload.run(place.target, plan.source, { ...Scene.options, ...plan.options }).pipe(
-    Effect.provide(client),
+    Effect.provide(Layer.provide(client, beneath)),
     Effect.result
   )
   assert.isAtMost(yield* place.created, 1)
   const end = outcome._tag === "Success" ? "complete" : outcome.failure._tag
-  assert.include(ends(server, plan), end, `${server}, ${JSON.stringify(plan.faults.slice(0, 8))}`)
+  if (isWhole) assert.include(ends(server, plan), end, `${server}, ${JSON.stringify(plan.faults.slice(0, 8))}`)
   if (end === "complete") assert.strictEqual(yield* place.sha256, TusServer.sha256(plan.bytes))
   return end
 }).pipe(Effect.scoped)

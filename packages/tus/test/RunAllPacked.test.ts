@@ -65,8 +65,10 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
   )
 
   effect.each(["tus", "form"] as const)("%s: jobs with equal names and bytes have a file each", function* (transport) {
+    const { params, wait } = jobOf(`equal ${transport}`, 0)
     const jobs = ["same", "same", "", "", "same"].map((text, row) => ({
-      ...jobOf(`equal ${transport}`, 0),
+      params,
+      wait,
       data: { row, hashes: [sha256(text)] },
       files: [{ source: UploadSource.fromBytes(new TextEncoder().encode(text)), filename: "photo.txt" }],
       transport

@@ -4,7 +4,7 @@
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { Tus, TusError, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, describe, it, layer } from "@assembly-effect/testkit/flow"
+import { assert, describe, effect, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Schema } from "effect"
 import { Clients, type Fault, HangClock, Scene, Upload } from "./utils/index.ts"
 
@@ -15,7 +15,7 @@ const secret = "s3cr3t"
 const sound = { tusUrl: "https://tus.example.com/", assemblySslUrl: "https://api.example.com/assemblies/1" }
 
 describe("The text of an error", () => {
-  it.effect("of an InvalidTarget names the rule, and not the URL that breaks it (spec O-33)", function* () {
+  effect("of an InvalidTarget names the rule, and not the URL that breaks it (spec O-33)", function* () {
     for (const [url, rule] of [
       [`http://${secret}.example`, "Expected https (http only on loopback)"],
       [secret, "Expected an absolute http or https URL"],
@@ -36,7 +36,7 @@ describe("The text of an error", () => {
     }
   })
 
-  it.effect("of an UnsafeLocation names the rule, and not the URL", function* () {
+  effect("of an UnsafeLocation names the rule, and not the URL", function* () {
     const target = yield* UploadTarget.make(sound)
     for (const [location, rule] of [
       [`/elsewhere/${secret}`, "its path is not /resumable/files/<id>[/…]"],

@@ -39,7 +39,7 @@ describe("a limit of bandwidth", () => {
     assert.closeTo(seconds, 10, 0.3)
     for (const { millis } of arrivals) {
       const within = arrivals.filter((other) => other.millis >= millis && other.millis < millis + 1000)
-      const sum = within.reduce((sum, { bytes }) => sum + bytes, 0)
+      const sum = within.reduce((all, { bytes }) => all + bytes, 0)
       assert.isAtMost(sum, 30_000 * 1.2)
     }
   })

@@ -11,8 +11,8 @@ import {
   UploadSource,
   UploadTarget
 } from "@assembly-effect/tus"
-import { assert, describe, it, layer } from "@assembly-effect/testkit/flow"
-import { Clock, Deferred, Duration, Effect, Layer, Schema, Stream } from "effect"
+import { assert, describe, effect, layer } from "@assembly-effect/testkit/flow"
+import { Clock, Deferred, Duration, Effect, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"
 import { Clients, Scene, Upload } from "./utils/index.ts"
@@ -34,7 +34,7 @@ const roundTrip = <A>(json: Schema.Codec<A, string>, event: A) =>
   })
 
 describe("The JSON form of an event", () => {
-  it.effect("of an upload has sizes as text, and no upload URL", function* () {
+  effect("of an upload has sizes as text, and no upload URL", function* () {
     const url = yield* capability
     const sizes = { sent: 2n ** 60n, acknowledged: 1n, total: 2n ** 62n }
     const events: ReadonlyArray<readonly [UploadEvent.UploadEvent, string]> = [
@@ -55,7 +55,7 @@ describe("The JSON form of an event", () => {
     }
   })
 
-  it.effect("of a job has neither the id nor an address of the Assembly, nor upload URLs", function* () {
+  effect("of a job has neither the id nor an address of the Assembly, nor upload URLs", function* () {
     const url = yield* capability
     const status = {
       ok: "ASSEMBLY_COMPLETED",
@@ -88,7 +88,7 @@ describe("The JSON form of an event", () => {
     })
   })
 
-  it.effect("of a failure decodes to an instance of its class, in a job too", function* () {
+  effect("of a failure decodes to an instance of its class, in a job too", function* () {
     const error = new TusError.Stalled({ request: "append", host: "tus.example.com", after: Duration.seconds(30) })
     const { decoded } = yield* roundTrip(AssemblyUploadEvent.Json, AssemblyUploadEvent.FileFailed({ file: 1, error }))
     assert.deepStrictEqual(decoded, { _tag: "FileFailed", file: 1, error })
@@ -116,7 +116,7 @@ describe("The JSON form of an event", () => {
   })
 })
 
-it.effect("progressInterval holds Progress back, and tells the newest one before any other event", function* () {
+effect("progressInterval holds Progress back, and tells the newest one before any other event", function* () {
   const seen: Array<string> = []
   const emit = Events.paced<UploadEvent.UploadEvent>(
     (event) => seen.push(event._tag === "Progress" ? `${event.sent}` : event._tag),
@@ -183,7 +183,7 @@ const late = (...events: ReadonlyArray<Event>) =>
 const many = (_tag: string, count: number): ReadonlyArray<Event> =>
   Array.from({ length: count }, (_, number) => ({ _tag, number }))
 
-it.effect("unread events have one progress after another one only if something came between them", function* () {
+effect("unread events have one progress after another one only if something came between them", function* () {
   const read = yield* late(...many("Progress", 500), { _tag: "Finishing", number: 0 }, ...many("Progress", 500))
   const shown = read.map(({ _tag, number }) => `${_tag} ${number}`)
   assert.deepStrictEqual(shown, ["Progress 499", "Finishing 0", "Progress 499"])
