@@ -4,7 +4,7 @@
  */
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
-import { Deferred, Effect, Fiber, Stream } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
@@ -43,29 +43,27 @@ const whole = head({ "upload-offset": String(size), "upload-length": String(size
 const pending = head({ "upload-length": String(size) })
 
 layer(Clients.undici)("A Location that is taken", (it) => {
-  const at = (location: string | undefined, method: "POST" | "FINAL") =>
+  const at = (method: "POST" | "FINAL") =>
     Effect.gen(function* () {
       const server = yield* ScriptedTus.make
       let first: string | undefined
       server.meet = (request, go) => {
         const answer = go()
         if (request.method === "POST") first ??= answer.headers?.["location"]
-        return request.method === method
-          ? { ...answer, headers: { ...answer.headers, location: location ?? first ?? "" } }
-          : answer
+        return request.method === method ? ScriptedTus.withHeaders(answer, { location: first ?? "" }) : answer
       }
       const error = yield* Effect.flip(Upload.journaled.run(server.target, source, options))
       return { error, requests: server.requests, host: new URL(server.origin).host }
     })
 
   it.effect("by another part refuses the parts, before a byte is sent", UploadJournal.layerMemory(), function* () {
-    const { error, host, requests } = yield* at(undefined, "POST")
+    const { error, host, requests } = yield* at("POST")
     assert.strictEqual(error.message, `create at ${host}: status 201, two parts have the same Location`)
     assert.notInclude(requests, "PATCH")
   })
 
   it.effect("by a part is no final upload, nor in the journal", UploadJournal.layerMemory(), function* () {
-    const { error } = yield* at(undefined, "FINAL")
+    const { error } = yield* at("FINAL")
     assert.strictEqual(error._tag, "CreationUnknown")
     assert.match(error.message, /the final upload has the Location of a part/)
     const { list } = yield* UploadJournal.UploadJournal
@@ -84,8 +82,7 @@ layer(Clients.undici)("Parts that were put together", (it) => {
 
   for (const offset of [undefined, 0, size - 1, size + 1]) {
     it.effect(`are asked about when it tells the offset ${offset}`, function* () {
-      const server = yield* ScriptedTus.make
-      server.meet = (request, go) => (request.method === "FINAL" ? telling(go(), offset) : go())
+      const server = yield* ScriptedTus.changing("FINAL", (go) => telling(go(), offset))
       const { length } = yield* Upload.run(server.target, source, options)
       assert.strictEqual(length, BigInt(size))
       assert.strictEqual(count(server, "HEAD"), 1)
@@ -93,8 +90,7 @@ layer(Clients.undici)("Parts that were put together", (it) => {
   }
 
   it.effect("are refused with 501, which is no doubt, and removed", function* () {
-    const server = yield* ScriptedTus.make
-    server.meet = (request, go) => (request.method === "FINAL" ? { status: 501, body: "no\n" } : go())
+    const server = yield* ScriptedTus.changing("FINAL", () => ({ status: 501, body: "no\n" }))
     const error = yield* Effect.flip(Upload.run(server.target, source, options))
     assert.deepInclude(error, { _tag: "UploadRefused", status: 501 })
     assert.strictEqual(server.uploads.size, 0)
@@ -204,9 +200,7 @@ layer(Clients.undici)("Parts that were put together", (it) => {
 
 /** An upload in parts that is left when so many requests of a kind have come, none of which is answered. */
 const leftAt = Effect.fnUntraced(function* (method: ScriptedTus.Request["method"], requests: number) {
-  const server = yield* ScriptedTus.make
-  const held = yield* Deferred.make<ScriptedTus.Answer>()
-  server.meet = (request, go) => (request.method === method ? Effect.runPromise(Deferred.await(held)) : go())
+  const server = yield* ScriptedTus.changing(method, () => new Promise<"cut">(() => undefined))
   const fiber = yield* Effect.forkChild(Upload.run(server.target, source, options))
   yield* Scene.soon(() => count(server, method) === requests)
   yield* Fiber.interrupt(fiber)

@@ -12,16 +12,11 @@ const bytes = Scene.content(300_000)
 const source = UploadSource.fromBytes(bytes)
 
 /** A server that answers creations with this status, having made the upload or not. */
-const answering = Effect.fnUntraced(function* (status: number, made: boolean, headers?: Record<string, string>) {
-  const server = yield* ScriptedTus.make
-  let left = 1
-  server.meet = (request, go) => {
-    if (request.method !== "POST" || left-- <= 0) return go()
+const answering = (status: number, made: boolean) =>
+  ScriptedTus.changing("POST", (go) => {
     if (made) go()
-    return { status, headers, body: "ERR_FAULT: on purpose\n" }
-  }
-  return server
-})
+    return { status, body: "ERR_FAULT: on purpose\n" }
+  })
 
 const run = (server: ScriptedTus.ScriptedTus, more?: Partial<Upload.Options>) =>
   Upload.run(server.target, source, { ...Scene.options, ...more })
@@ -69,12 +64,9 @@ layer(Clients.undici)("A creation", (it) => {
   })
 
   it.effect("without a body, answered with upload-offset 1000: asks before it sends", function* () {
-    const server = yield* ScriptedTus.make
-    server.meet = (request, go) => {
-      const answer = go()
-      if (request.method !== "POST") return answer
-      return { ...answer, headers: { ...answer.headers, "upload-offset": "1000" } }
-    }
+    const server = yield* ScriptedTus.changing("POST", (go) =>
+      ScriptedTus.withHeaders(go(), { "upload-offset": "1000" })
+    )
     yield* run(server)
     assert.deepStrictEqual(server.requests, ["POST", "HEAD", "PATCH"])
     assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))

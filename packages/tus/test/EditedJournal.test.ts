@@ -130,8 +130,8 @@ layer(Journals.platform)("An entry that was edited", (it) => {
     scene.server.meet = (request, go) => {
       const answer = go()
       const body = answer.body?.replaceAll("/resumable/files/", `${scene.there}/resumable/files/`)
-      const headers = request.method === "POST" ? { location: `${scene.there}/resumable/files/u0` } : undefined
-      return { ...answer, body, headers: { ...answer.headers, ...headers } }
+      const headers = request.method === "POST" ? { location: scene.there + u0 } : {}
+      return ScriptedTus.withHeaders({ ...answer, body }, headers)
     }
     for (const way of ways(scene)) {
       yield* scene.edit({ state, ...scene.to({ origins: [scene.here, scene.there] }) })

@@ -448,14 +448,8 @@ layer(live)("transport: form, under faults", (it) => {
   )
 })
 
-/** A client of undici that is changed. */
-const changed = (change: (client: HttpClient.HttpClient) => HttpClient.HttpClient) =>
-  Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, change)).pipe(
-    Layer.provide(Clients.beneath.undici)
-  )
-
 /** The first form arrives only when the second one is sent; until then its connection is broken. */
-const held = changed((client) => {
+const held = Clients.changed(Clients.undici, (client) => {
   let late: (() => Promise<unknown>) | undefined
   return HttpClient.transform(client, (sent, request) => {
     const { body, headers, method, url } = request
@@ -468,6 +462,6 @@ const held = changed((client) => {
 })
 
 /** Changes the MD5 of every file in a response. */
-const forging = changed((client) =>
+const forging = Clients.changed(Clients.undici, (client) =>
   Clients.retelling(client, (text) => text.replaceAll(/"md5hash":"[0-9a-f]{32}"/g, `"md5hash":"${"0".repeat(32)}"`))
 )

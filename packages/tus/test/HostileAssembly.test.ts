@@ -91,12 +91,9 @@ layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("The Assembly of
 
   it.effect("is canceled where two files would be one upload", function* () {
     const { run, server, tus } = yield* service()
-    tus((request, go) => {
-      const answer = go()
-      return request.method === "POST"
-        ? { ...answer, headers: { ...answer.headers, location: "/resumable/files/u0" } }
-        : answer
-    })
+    tus(({ method }, go) =>
+      method === "POST" ? ScriptedTus.withHeaders(go(), { location: "/resumable/files/u0" }) : go()
+    )
     const error = yield* Effect.flip(run({ files: [file("a.bin", 10), file("b.bin", 10)], concurrency: 1 }))
     assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
     assert.match(error.message, /b\.bin: .*two files have the same Location/)
@@ -171,8 +168,7 @@ layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("The Assembly of
         const answer = go()
         if (request.method === "PATCH") wrong ??= request.path
         if (request.path !== wrong) return answer
-        const told = request.method === "PATCH" ? counted : "17"
-        return { ...answer, headers: { ...answer.headers, "upload-offset": told } }
+        return ScriptedTus.withHeaders(answer, { "upload-offset": request.method === "PATCH" ? counted : "17" })
       })
       const error = yield* Effect.flip(
         run({ files: [file("a.bin", 600_000), file("b.bin", 10)], concurrency: 1, onFailure: "keep" })

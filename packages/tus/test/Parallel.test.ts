@@ -42,9 +42,7 @@ layer(Clients.undici)("Upload in parts", (it) => {
         }
         const answer = go()
         const { location } = answer.headers ?? {}
-        return location === undefined
-          ? answer
-          : { ...answer, headers: { ...answer.headers, location: `/proxy/v1${location}` } }
+        return location === undefined ? answer : ScriptedTus.withHeaders(answer, { location: `/proxy/v1${location}` })
       }
       const target = yield* UploadTarget.make({
         tusUrl: `${server.origin}/proxy/v1/resumable/files/`,

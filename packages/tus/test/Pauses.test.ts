@@ -33,13 +33,11 @@ const begin = Effect.fnUntraced(function* (
 
 /** A server that holds the answers to requests of one kind back. */
 const holding = Effect.fnUntraced(function* (method: ScriptedTus.Request["method"]) {
-  const server = yield* ScriptedTus.make
   const held = yield* Deferred.make<void>()
-  server.meet = async (request, go) => {
+  const server = yield* ScriptedTus.changing(method, (go) => {
     const answer = go()
-    if (request.method === method) await Effect.runPromise(Deferred.await(held))
-    return answer
-  }
+    return Effect.runPromise(Effect.as(Deferred.await(held), answer))
+  })
   return { server, release: Deferred.succeed(held, undefined) }
 })
 

@@ -5,7 +5,7 @@ import { UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Random } from "effect"
-import { HttpClient } from "effect/http"
+import type { HttpClient } from "effect/http"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Clients, Draw, type Fault, Kills, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
@@ -141,11 +141,10 @@ const oneUpload = Effect.gen(function* () {
   const beneath = yield* Draw.pick([...Object.values(Clients.beneath), Clients.registered])
   const isWhole = (yield* Random.nextIntBetween(0, 2)) > 0
   const kind = yield* Draw.pick(isWhole ? honest : others)
-  const client = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, kind))
   const { faults, ...place } = yield* open
   faults.push(...plan.faults)
   const outcome = yield* Upload.run(place.target, plan.source, { ...Scene.options, ...plan.options }).pipe(
-    Effect.provide(Layer.provide(client, beneath)),
+    Effect.provide(Clients.changed(beneath, kind)),
     Effect.result
   )
   assert.isAtMost(yield* place.created, 1)

@@ -149,12 +149,8 @@ describe("The text of a server", () => {
 
   it.live("does not bring the URL into the reason of an event", FetchHttpClient.layer, function* () {
     const server = yield* ScriptedTus.make
-    let isFirst = true
-    server.meet = (request, go) => {
-      if (request.method !== "PATCH" || !isFirst) return go()
-      isFirst = false
-      return { status: 500, body: `Cannot PATCH ${server.origin}${request.path}` }
-    }
+    const page = () => ({ status: 500, body: `Cannot PATCH ${server.origin}/resumable/files/u0` })
+    server.meet = ({ method }, go) => (method === "PATCH" && ScriptedTus.count(server, "PATCH") === 1 ? page() : go())
     const source = UploadSource.fromBytes(Scene.content(300_000))
     const events = yield* Stream.runCollect(Upload.events(server.target, source, Scene.options))
     const retrying = events.find(({ _tag }) => _tag === "Retrying")

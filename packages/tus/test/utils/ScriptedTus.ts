@@ -47,6 +47,23 @@ export interface ScriptedTus {
   meet: Meet
 }
 
+/** A server whose answers to requests of a kind are changed: once it has processed them, or instead of that. */
+export const changing = (
+  method: Request["method"],
+  change: (answer: () => Answer, index: number) => Answer | "cut" | Promise<Answer | "cut">
+) =>
+  Effect.map(make, (server) => {
+    let index = 0
+    server.meet = (request, go) => (request.method === method ? change(go, index++) : go())
+    return server
+  })
+
+/** An answer with other headers. */
+export const withHeaders = (answer: Answer, headers: Readonly<Record<string, string>>): Answer => ({
+  ...answer,
+  headers: { ...answer.headers, ...headers }
+})
+
 /** How many requests of a kind have come. */
 export const count = ({ requests }: ScriptedTus, method: Request["method"]): number =>
   requests.filter((request) => request === method).length
