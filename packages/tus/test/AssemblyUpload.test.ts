@@ -3,10 +3,9 @@ import { Emulator } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { AssemblyUploadEvent, DeliveryProof, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
-import { AssemblyUpload, Clients, Emulated, Scene, Tests } from "./utils/index.ts"
+import { assert, layer, AssemblyUpload, Clients, Emulated, Scene, Tests } from "./utils/index.ts"
 
 const platform = Layer.mergeAll(Emulator.layer(), Clients.undici, NodeFileSystem.layer)
 

@@ -1,14 +1,12 @@
 /**
  * Proxies in front of the service that refuse large requests: nginx by default above 1 MiB, others above 5 MiB or 100 MB.
  */
-import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
 import { UploadEvent, UploadSource } from "@assembly-effect/tus"
-import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as BodySize from "../src/internal/bodySize.ts"
-import { Clients, Gateway, Scene, Upload } from "./utils/index.ts"
+import { assert, describe, it, test, Behaviour, Clients, Gateway, Scene, Upload } from "./utils/index.ts"
 
 const kibi = 1024
 const mebi = 1024 * kibi

@@ -1,8 +1,7 @@
 import { Tus, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(1_000_000)
 const corrupt: Fault = { _tag: "Corrupt", method: "PATCH" }

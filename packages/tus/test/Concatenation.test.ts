@@ -3,10 +3,9 @@
  * are left alone.
  */
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
+import { assert, layer, layerTest, Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const size = 3 * 1024 * 1024
 const bytes = Scene.content(size)

@@ -3,10 +3,8 @@
  */
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
-import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { Clients, Scene, ScriptedTus, Tests, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Loopback, Scene, ScriptedTus, Tests, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(300_000)
 const source = UploadSource.fromBytes(bytes)

@@ -4,11 +4,10 @@ import { Emulator, Faults } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, effect, layer } from "@assembly-effect/testkit/flow"
 import { Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { createHash } from "node:crypto"
-import { AssemblyUpload, Clients, Emulated, Scene, Tests } from "./utils/index.ts"
+import { assert, effect, layer, AssemblyUpload, Clients, Emulated, Scene, Tests } from "./utils/index.ts"
 
 const hash = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest("hex")
 

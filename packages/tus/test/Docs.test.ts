@@ -5,12 +5,11 @@ import { Emulator } from "@assembly-effect/emulator"
 import type { Assembly } from "@assembly-effect/schema"
 import { AssemblyUpload, Upload, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, FileSystem, Layer, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import * as ResultExamples from "../../../docs/examples/results.ts"
 import * as Examples from "../../../docs/examples/uploads.ts"
-import { Clients, Emulated, Scene, WebResource } from "./utils/index.ts"
+import { assert, layer, Clients, Emulated, Scene, WebResource } from "./utils/index.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
   Layer.provideMerge(Emulated.client),

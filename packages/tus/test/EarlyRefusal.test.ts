@@ -3,10 +3,8 @@
  * matter of chance, and with `fetch` it mostly is not: what was cut off is not repeated as it was.
  */
 import { UploadSource } from "@assembly-effect/tus"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect } from "effect"
-import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
-import { Clients, Gateway, Scene, Upload } from "./utils/index.ts"
+import { assert, describe, it, Behaviour, Clients, Gateway, Scene, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(1_000_000)
 const kibi = 1024

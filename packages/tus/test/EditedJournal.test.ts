@@ -2,9 +2,8 @@
  * A journal that somebody else wrote in: where it names another place than the upload had, nothing is sent.
  */
 import { UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Clock, Effect, FileSystem, Stream } from "effect"
-import { Journals, Scene, ScriptedTus, Upload } from "./utils/index.ts"
+import { assert, layer, Journals, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const source = UploadSource.fromBytes(Scene.content(300_000))
 const options = { ...Scene.options, maxRetries: 0 } as const

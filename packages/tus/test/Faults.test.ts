@@ -3,9 +3,8 @@
  * by its SHA-256 on the server's side.
  */
 import { UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
-import { Clients, type Fault, HangClock, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, type Fault, HangClock, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const size = 600_000
 const bytes = Scene.content(size)

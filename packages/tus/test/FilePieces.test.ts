@@ -1,10 +1,9 @@
 import { UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer, test } from "@assembly-effect/testkit/flow"
 import { Clock, Context, Effect, FileSystem, Layer, Option, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import * as FilePieces from "../src/internal/filePieces.ts"
-import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, test, Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const mebi = 1024 * 1024
 const bytes = Scene.content(12 * mebi + 17)

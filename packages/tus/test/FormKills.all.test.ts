@@ -1,11 +1,10 @@
 /** R2 for forms and packs: a process that is killed while it sends. `RELIABILITY_KILLS` says how often. */
 import { Emulator } from "@assembly-effect/emulator"
 import type { Assembly } from "@assembly-effect/schema"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Random, Redacted } from "effect"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Emulated, type Fault, Kills, Scene, TcpProxy, Tests, TusServer } from "./utils/index.ts"
+import { assert, layer, Emulated, type Fault, Kills, Scene, TcpProxy, Tests, TusServer } from "./utils/index.ts"
 
 const killed = new URL("utils/killedForm.ts", import.meta.url)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)

@@ -2,9 +2,8 @@
  * The whole job with a service that lies, sources that break, and options that cannot be: what becomes of the Assembly.
  */
 import { DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Effect, Exit, Layer, Stream } from "effect"
-import { AssemblyUpload, Clients, Emulated, Scene, ScriptedTus, Tests } from "./utils/index.ts"
+import { assert, layer, AssemblyUpload, Clients, Emulated, Scene, ScriptedTus, Tests } from "./utils/index.ts"
 
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const upload = { retryDelay: "1 millis", stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const

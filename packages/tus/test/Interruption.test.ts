@@ -3,10 +3,9 @@
  */
 import { Tus, type TusError, UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Schedule, Stream } from "effect"
 import type { HttpClient } from "effect/http"
-import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, describe, it, Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(2_500_000)
 const sha256 = TusServer.sha256(bytes)

@@ -2,10 +2,9 @@
  * What an upload makes of its entry in the journal, and of another process that holds it.
  */
 import { Tus, UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Redacted, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { type Fault, Journals, Leases, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
+import { assert, describe, it, type Fault, Journals, Leases, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(700_000)
 const source = UploadSource.fromBytes(bytes)

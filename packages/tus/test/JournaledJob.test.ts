@@ -5,10 +5,9 @@ import { Assemblies } from "@assembly-effect/api"
 import { Faults } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Layer, Schedule, type Scope, Stream } from "effect"
 import { HttpClient, type HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
-import { AssemblyUpload, Emulated, Leases, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, AssemblyUpload, Emulated, Leases, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const { events: eventsOf, run } = AssemblyUpload.journaled
 const handle = { ":original": { robot: "/upload/handle" } }

@@ -2,7 +2,6 @@
  * Leases: how long they last, who takes them over, and how their loss is noticed.
  */
 import { UploadJournal } from "@assembly-effect/tus"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import {
   Clock,
   Context,
@@ -19,7 +18,7 @@ import {
 } from "effect"
 import { TestClock } from "effect/testing"
 import * as Leasing from "../src/internal/lease.ts"
-import { Journals, Leases } from "./utils/index.ts"
+import { assert, describe, it, Journals, Leases } from "./utils/index.ts"
 
 const isLeased = (journal: UploadJournal.UploadJournal["Service"]) =>
   Effect.scoped(journal.lease("k")).pipe(

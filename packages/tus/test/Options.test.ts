@@ -3,9 +3,8 @@
  */
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Layer, Predicate, Stream } from "effect"
-import { Clients, Scene, Tests, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Scene, Tests, Upload } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 const bytes = Scene.content(10)

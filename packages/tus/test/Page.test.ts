@@ -3,11 +3,10 @@
  * `crypto` has neither `subtle` nor `randomUUID`. The real browsers are in `scripts/runtimes`.
  */
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { afterAll, assert, beforeAll, layer, vi } from "@assembly-effect/testkit/flow"
 import { WebCrypto } from "effect/crypto"
 import { Effect, Layer, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { Scene, TusServer, Upload } from "./utils/index.ts"
+import { afterAll, assert, beforeAll, layer, vi, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const { crypto, fetch } = globalThis
 

@@ -1,8 +1,7 @@
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
-import { Clients, type Fault, Scene, ScriptedTus, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, type Fault, Scene, ScriptedTus, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(4 * 1024 * 1024 + 5)
 

@@ -3,10 +3,9 @@
  */
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource } from "@assembly-effect/tus"
-import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Deferred, Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
+import { assert, layerTest, Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const options = {
   metadata: Scene.options.metadata,

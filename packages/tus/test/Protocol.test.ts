@@ -3,9 +3,8 @@
  */
 import { Tus, UploadSource } from "@assembly-effect/tus"
 import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
-import { Clients, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const chunkSize = 100
 // A few times the chunk's size, and one byte off.

@@ -3,10 +3,9 @@
  * same bytes in the end, or the source fails.
  */
 import { UploadSource, WebSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
 import * as Vm from "node:vm"
-import { Clients, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const RealmBytes: typeof Uint8Array = Vm.runInNewContext("Uint8Array")
 

@@ -3,12 +3,11 @@
  */
 import { UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Random } from "effect"
 import type { HttpClient } from "effect/http"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Clients, Draw, type Fault, Kills, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Draw, type Fault, Kills, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const killed = new URL("utils/killed.ts", import.meta.url)
 const uploads = Number(process.env["RELIABILITY_UPLOADS"] ?? 24)

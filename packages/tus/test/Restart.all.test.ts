@@ -5,10 +5,9 @@ import { Assemblies } from "@assembly-effect/api"
 import { Assembly } from "@assembly-effect/schema"
 import { UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import { fork } from "node:child_process"
-import { Clients, Emulated, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Emulated, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const program = new URL("../../emulator/test/fixtures/emulator.ts", import.meta.url)
 

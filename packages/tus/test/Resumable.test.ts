@@ -2,9 +2,8 @@
  * Uploads that a journal keeps: what the next run makes of what the last one left.
  */
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Stream } from "effect"
-import { type Fault, Journals, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
+import { assert, describe, it, type Fault, Journals, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(700_000)
 const source = UploadSource.fromBytes(bytes)

@@ -2,9 +2,8 @@
  * An upload that goes on from a URL which the program kept itself.
  */
 import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Schema, Stream } from "effect"
-import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(500_000)
 const source = UploadSource.fromBytes(bytes)

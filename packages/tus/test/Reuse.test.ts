@@ -1,8 +1,7 @@
 /** Options, metadata and sources that a program changes, wraps or uses again. */
 import { Upload, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
-import { Clients, Scene } from "./utils/index.ts"
+import { assert, layer, Clients, Scene } from "./utils/index.ts"
 
 const bytes = Scene.content(1000)
 

@@ -4,10 +4,9 @@
 import { Assemblies } from "@assembly-effect/api"
 import { Assembly } from "@assembly-effect/schema"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Effect, Fiber, Stream } from "effect"
 import { HttpClient } from "effect/http"
-import { AssemblyUpload, Emulated, Tests } from "./utils/index.ts"
+import { assert, layer, AssemblyUpload, Emulated, Tests } from "./utils/index.ts"
 
 const handle = { ":original": { robot: "/upload/handle" } }
 const waiting = { ...handle, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }

@@ -4,9 +4,8 @@
 import { ApiError, Assemblies } from "@assembly-effect/api"
 import type { Assembly } from "@assembly-effect/schema"
 import { AssemblyUploadEvent, DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Queue, Stream } from "effect"
-import { AssemblyUpload, Emulated, Tests, TusServer } from "./utils/index.ts"
+import { assert, layer, AssemblyUpload, Emulated, Tests, TusServer } from "./utils/index.ts"
 
 const hashing = {
   ":original": { robot: "/upload/handle" },

@@ -1,9 +1,8 @@
 /** What a journal knows of jobs that share Assemblies: it is written before anything is sent, and no file is stored twice. */
 import type { Assembly } from "@assembly-effect/schema"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Stream } from "effect"
-import { AssemblyUpload, Emulated, Leases, Tests } from "./utils/index.ts"
+import { assert, layer, AssemblyUpload, Emulated, Leases, Tests } from "./utils/index.ts"
 
 const storing = { ":original": { robot: "/upload/handle" } }
 const waiting = { ...storing, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }

@@ -1,15 +1,12 @@
 /**
  * What a server wrote, in the errors and events of uploads and in their spans: an upload URL never.
  */
-import * as Spans from "@assembly-effect/testkit/observed/Spans"
 import { Assemblies } from "@assembly-effect/api"
 import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Cause, Effect, Redacted, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import { inspect } from "node:util"
-import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { Emulated, Scene, ScriptedTus, Upload } from "./utils/index.ts"
+import { assert, describe, it, Emulated, Loopback, Scene, ScriptedTus, Spans, Upload } from "./utils/index.ts"
 
 const id = "5d8a7c31f0e94b62a1d3c5e7f9b0a2c4+of~a.cell"
 const path = `/resumable/files/${id}`

@@ -2,10 +2,9 @@
  * Bodies that the platform sends as a whole: nothing is seen of one until it is answered.
  */
 import { UploadEvent, UploadSource } from "@assembly-effect/tus"
-import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
 import { HttpClient } from "effect/http"
-import { Clients, Link, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layerTest, Clients, Link, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const kibi = 1024
 const mebi = 1024 * kibi

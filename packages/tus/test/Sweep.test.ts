@@ -1,10 +1,9 @@
 /** Expired entries go while uploads write, and no write waits for the whole journal. */
 import { Assembly } from "@assembly-effect/schema"
 import { UploadJournal } from "@assembly-effect/tus"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Option, Random } from "effect"
 import { TestClock } from "effect/testing"
-import { Journals, Leases } from "./utils/index.ts"
+import { assert, describe, it, Journals, Leases } from "./utils/index.ts"
 
 /** A store that counts what is asked of it. */
 const counted = () => {

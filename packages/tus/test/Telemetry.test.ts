@@ -1,11 +1,9 @@
 /**
  * The spans and metrics of uploads, and that they give no access.
  */
-import * as Spans from "@assembly-effect/testkit/observed/Spans"
 import { Tus, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Metric, Stream, Tracer } from "effect"
-import { Clients, type Fault, Scene, Tests, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, type Fault, Scene, Spans, Tests, Upload } from "./utils/index.ts"
 import { inspect } from "node:util"
 
 /** An effect, and the spans and metrics that it leaves. */

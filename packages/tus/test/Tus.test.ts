@@ -1,10 +1,8 @@
 import { AssemblyClient } from "@assembly-effect/api"
 import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Layer, Redacted, Stream } from "effect"
 import { HttpClient, type HttpClientRequest } from "effect/http"
-import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { Clients, Emulated, type Fault, Scene, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Emulated, type Fault, Loopback, Scene, Upload } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 

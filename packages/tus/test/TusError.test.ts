@@ -4,9 +4,8 @@
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { Tus, TusError, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, describe, effect, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Schema } from "effect"
-import { Clients, type Fault, HangClock, Scene, Upload } from "./utils/index.ts"
+import { assert, describe, effect, layer, Clients, type Fault, HangClock, Scene, Upload } from "./utils/index.ts"
 
 const fails = (parts: Parameters<typeof UploadTarget.make>[0]) =>
   Effect.map(Effect.flip(UploadTarget.make(parts)), ({ message }) => message)

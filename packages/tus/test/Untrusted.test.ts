@@ -2,9 +2,8 @@
  * Answers that count other bytes than were sent, or a length that nobody declared: never a whole upload.
  */
 import { UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect } from "effect"
-import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(600_000)
 const small = Scene.content(1000)

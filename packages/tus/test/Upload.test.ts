@@ -1,8 +1,7 @@
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource } from "@assembly-effect/tus"
-import { Clients, type Fault, HangClock, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, type Fault, HangClock, Scene, TusServer, Upload } from "./utils/index.ts"
 import { content, options } from "./utils/Scene.ts"
 
 const large = content(600_000)

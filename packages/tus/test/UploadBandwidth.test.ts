@@ -2,11 +2,9 @@
  * A limit of bandwidth, on the TestClock: how long uploads take, that they share it, and that a wait is no stall.
  */
 import { UploadEvent, UploadSource } from "@assembly-effect/tus"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Clock, Duration, Effect, Fiber, Stream } from "effect"
 import { HttpClient } from "effect/http"
-import * as Idle from "@assembly-effect/testkit/time/Idle"
-import { MemoryTus, Scene, Upload } from "./utils/index.ts"
+import { assert, describe, it, Idle, MemoryTus, Scene, Upload } from "./utils/index.ts"
 
 /** Runs to the end while the clock is moved on, and returns the result and the time that passed, in seconds. */
 const timed = <A, E, R>(effect: Effect.Effect<A, E, R>, step = 100) => Idle.passTime(effect, step)

@@ -11,11 +11,10 @@ import {
   UploadSource,
   UploadTarget
 } from "@assembly-effect/tus"
-import { assert, describe, effect, layer } from "@assembly-effect/testkit/flow"
 import { Clock, Deferred, Duration, Effect, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"
-import { Clients, Scene, Upload } from "./utils/index.ts"
+import { assert, describe, effect, layer, Clients, Scene, Upload } from "./utils/index.ts"
 
 const secret = "s3cr3t"
 

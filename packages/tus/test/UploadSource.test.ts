@@ -1,11 +1,10 @@
 import { UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer, test, vi } from "@assembly-effect/testkit/flow"
 import { Effect, FileSystem, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { runInNewContext } from "node:vm"
-import { Clients, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, test, vi, Clients, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(300_000)
 

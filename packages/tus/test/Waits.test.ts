@@ -2,12 +2,9 @@
  * Nothing is waited for without an end: neither an answer, nor what a server asks to wait for.
  */
 import { Tus, UploadEvent, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import * as Idle from "@assembly-effect/testkit/time/Idle"
-import { Clients, type Fault, Scene, Upload } from "./utils/index.ts"
+import { assert, layerTest, Clients, type Fault, Idle, Loopback, Scene, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(600_000)
 const { metadata } = Scene.options

@@ -1,3 +1,11 @@
+/** What the tests of this package use. */
+export * from "@assembly-effect/testkit/flow"
+export * as Account from "@assembly-effect/testkit/time/Account"
+export * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
+export * as HostileServer from "@assembly-effect/testkit/hostile/HostileServer"
+export * as Idle from "@assembly-effect/testkit/time/Idle"
+export * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+export * as Spans from "@assembly-effect/testkit/observed/Spans"
 export * as AssemblyUpload from "./AssemblyUpload.ts"
 export * as Clients from "./Clients.ts"
 export * as Draw from "./Draw.ts"
