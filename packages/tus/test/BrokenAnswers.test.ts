@@ -3,15 +3,11 @@
  */
 import { RetryPolicy } from "@assembly-effect/api"
 import { Tus, UploadSource } from "@assembly-effect/tus"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Fiber, Schedule } from "effect"
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Idle from "@assembly-effect/testkit/time/Idle"
-import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
-import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { Scene, Upload } from "./utils/index.ts"
+import { assert, describe, it, Behaviour, Idle, Loopback, Scene, Upload } from "./utils/index.ts"
 
 /** A server that answers each method as it says, and the methods that came. */
 const make = Effect.fnUntraced(function* (answer: (request: IncomingMessage, response: ServerResponse) => void) {

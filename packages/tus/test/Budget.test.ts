@@ -3,12 +3,9 @@
  */
 import * as Budget from "@assembly-effect/api/Budget"
 import { AssemblyUploadEvent, UploadEvent, UploadSource } from "@assembly-effect/tus"
-import * as Account from "@assembly-effect/testkit/time/Account"
-import * as Idle from "@assembly-effect/testkit/time/Idle"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import { HttpClient } from "effect/http"
-import { AssemblyUpload, MemoryTus, Scene, Upload } from "./utils/index.ts"
+import { assert, describe, it, Account, AssemblyUpload, Idle, MemoryTus, Scene, Upload } from "./utils/index.ts"
 
 /** The events of an upload in requests of 1,000 bytes, run to its end on the TestClock. */
 const upload = (http: HttpClient.HttpClient, options: Budget.Options) =>

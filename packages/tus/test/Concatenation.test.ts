@@ -3,21 +3,16 @@
  * are left alone.
  */
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
-import { Deferred, Effect, Fiber, Stream } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
+import { assert, layer, layerTest, Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const size = 3 * 1024 * 1024
 const bytes = Scene.content(size)
 const source = UploadSource.fromBytes(bytes)
 const options = { ...Scene.options, parallel: 3 } as const
 
-type Request = ScriptedTus.Request
-type Server = ScriptedTus.ScriptedTus
-
-const count = (server: Server, method: Request["method"]) =>
-  server.requests.filter((request) => request === method).length
+const { count } = ScriptedTus
 
 /** An answer to the final creation that does not tell the offset, as tusd gives it, or that tells another one. */
 const telling = (answer: ScriptedTus.Answer, offset?: number): ScriptedTus.Answer => {
@@ -47,36 +42,32 @@ const whole = head({ "upload-offset": String(size), "upload-length": String(size
 const pending = head({ "upload-length": String(size) })
 
 layer(Clients.undici)("A Location that is taken", (it) => {
-  const at = (location: string | undefined, method: "POST" | "FINAL") =>
+  const at = (method: "POST" | "FINAL") =>
     Effect.gen(function* () {
       const server = yield* ScriptedTus.make
       let first: string | undefined
       server.meet = (request, go) => {
         const answer = go()
         if (request.method === "POST") first ??= answer.headers?.["location"]
-        return request.method === method
-          ? { ...answer, headers: { ...answer.headers, location: location ?? first ?? "" } }
-          : answer
+        return request.method === method ? ScriptedTus.withHeaders(answer, { location: first ?? "" }) : answer
       }
       const error = yield* Effect.flip(Upload.journaled.run(server.target, source, options))
       return { error, requests: server.requests, host: new URL(server.origin).host }
     })
 
   it.effect("by another part refuses the parts, before a byte is sent", UploadJournal.layerMemory(), function* () {
-    const { error, host, requests } = yield* at(undefined, "POST")
+    const { error, host, requests } = yield* at("POST")
     assert.strictEqual(error.message, `create at ${host}: status 201, two parts have the same Location`)
     assert.notInclude(requests, "PATCH")
   })
 
   it.effect("by a part is no final upload, nor in the journal", UploadJournal.layerMemory(), function* () {
-    const { error } = yield* at(undefined, "FINAL")
+    const { error } = yield* at("FINAL")
     assert.strictEqual(error._tag, "CreationUnknown")
     assert.match(error.message, /the final upload has the Location of a part/)
     const { list } = yield* UploadJournal.UploadJournal
-    assert.deepStrictEqual(
-      (yield* list).map(({ entry }) => entry.state._tag),
-      ["Concatenating"]
-    )
+    const states = (yield* list).map(({ entry }) => entry.state._tag)
+    assert.deepStrictEqual(states, ["Concatenating"])
   })
 })
 
@@ -90,8 +81,7 @@ layer(Clients.undici)("Parts that were put together", (it) => {
 
   for (const offset of [undefined, 0, size - 1, size + 1]) {
     it.effect(`are asked about when it tells the offset ${offset}`, function* () {
-      const server = yield* ScriptedTus.make
-      server.meet = (request, go) => (request.method === "FINAL" ? telling(go(), offset) : go())
+      const server = yield* ScriptedTus.changing("FINAL", (go) => telling(go(), offset))
       const { length } = yield* Upload.run(server.target, source, options)
       assert.strictEqual(length, BigInt(size))
       assert.strictEqual(count(server, "HEAD"), 1)
@@ -99,8 +89,7 @@ layer(Clients.undici)("Parts that were put together", (it) => {
   }
 
   it.effect("are refused with 501, which is no doubt, and removed", function* () {
-    const server = yield* ScriptedTus.make
-    server.meet = (request, go) => (request.method === "FINAL" ? { status: 501, body: "no\n" } : go())
+    const server = yield* ScriptedTus.changing("FINAL", () => ({ status: 501, body: "no\n" }))
     const error = yield* Effect.flip(Upload.run(server.target, source, options))
     assert.deepInclude(error, { _tag: "UploadRefused", status: 501 })
     assert.strictEqual(server.uploads.size, 0)
@@ -122,18 +111,13 @@ layer(Clients.undici)("Parts that were put together", (it) => {
     )
   })
 
-  for (const [name, answer] of [
-    ["of another length", head({ "upload-offset": "0", "upload-length": "0" })],
-    ["that waits for its length", head({ "upload-offset": "0", "upload-defer-length": "1" })]
-  ] as const) {
-    it.effect(`into an upload ${name}: fails at once with UploadUntrusted`, function* () {
-      const server = yield* finalAnswers(answer)
-      const error = yield* Effect.flip(Upload.run(server.target, source, options))
-      assert.strictEqual(error._tag, "UploadUntrusted")
-      assert.include(error.message, `the parts have ${size} bytes, but the upload-length of the final upload is`)
-      assert.strictEqual(count(server, "HEAD"), 1)
-    })
-  }
+  it.effect("into an upload that waits for its length: fails at once with UploadUntrusted", function* () {
+    const server = yield* finalAnswers(head({ "upload-offset": "0", "upload-defer-length": "1" }))
+    const error = yield* Effect.flip(Upload.run(server.target, source, options))
+    assert.strictEqual(error._tag, "UploadUntrusted")
+    assert.include(error.message, `the parts have ${size} bytes, but the upload-length of the final upload is`)
+    assert.strictEqual(count(server, "HEAD"), 1)
+  })
 
   it.effect("into another length are removed by a restart only", UploadJournal.layerMemory(), function* () {
     const other = head({ "upload-offset": "0", "upload-length": "0" })
@@ -173,29 +157,25 @@ layer(Clients.undici)("Parts that were put together", (it) => {
     assert.strictEqual(error._tag, "CreationUnknown")
   })
 
-  for (const status of [404, 410]) {
-    it.effect(`are whole behind a URL that answers ${status} when the receipt says so, else unknown`, function* () {
-      const server = yield* finalAnswers({ status })
-      yield* Upload.run(server.target, source, options)
-      const unproven = [
+  it.effect.each([404, 410])(
+    "are whole behind a URL that answers %d when the receipt says so, else unknown",
+    function* (status) {
+      yield* Upload.run((yield* finalAnswers({ status })).target, source, options)
+      for (const retell of [
         () => '{"tus_uploads":[]}',
         // Whole, and of another size than the parts.
         (body: string) => body.replaceAll(/"(size|offset)":\d+/g, '"$1":5')
-      ]
-      for (const retell of unproven) {
+      ]) {
         const silent = yield* finalAnswers({ status })
         const { meet } = silent
-        silent.meet = (request, go) => {
-          if (request.method !== "GET") return meet(request, go)
-          const answer = go()
-          return { ...answer, body: retell(answer.body ?? "") }
-        }
+        silent.meet = (request, go) =>
+          request.method === "GET" ? { ...go(), body: retell(go().body ?? "") } : meet(request, go)
         const error = yield* Effect.flip(Upload.run(silent.target, source, options))
         assert.strictEqual(error._tag, "CreationUnknown")
         assert.strictEqual(count(silent, "DELETE"), 0)
       }
-    })
-  }
+    }
+  )
 
   it.effect("are proven by the next run, by a receipt", UploadJournal.layerMemory(), function* () {
     const server = yield* finalAnswers(pending)
@@ -217,21 +197,19 @@ layer(Clients.undici)("Parts that were put together", (it) => {
   })
 })
 
-/** Leaves an upload in parts as soon as `isThere`. */
-const leave = Effect.fnUntraced(function* (server: Server, isThere: () => boolean) {
+/** An upload in parts that is left when so many requests of a kind have come, none of which is answered. */
+const leftAt = Effect.fnUntraced(function* (method: ScriptedTus.Request["method"], requests: number) {
+  const server = yield* ScriptedTus.changing(method, () => new Promise<"cut">(() => undefined))
   const fiber = yield* Effect.forkChild(Upload.run(server.target, source, options))
-  yield* Scene.soon(isThere)
+  yield* Scene.soon(() => count(server, method) === requests)
   yield* Fiber.interrupt(fiber)
+  return server
 })
 
 // Time stands still, so that the limit of the farewell is reached where a test says so.
 layerTest(Clients.undici)("Parts of an upload that is left", (it) => {
   it.effect("are removed while their bytes are sent", function* () {
-    const server = yield* ScriptedTus.make
-    const held = yield* Deferred.make<ScriptedTus.Answer>()
-    server.meet = (request, go) => (request.method === "PATCH" ? Effect.runPromise(Deferred.await(held)) : go())
-    yield* leave(server, () => count(server, "PATCH") === 3)
-    assert.strictEqual(server.uploads.size, 0)
+    assert.strictEqual((yield* leftAt("PATCH", 3)).uploads.size, 0)
   })
 
   it.effect("are removed at the news that the last byte has left", function* () {
@@ -245,10 +223,7 @@ layerTest(Clients.undici)("Parts of an upload that is left", (it) => {
   })
 
   it.effect("stay once they may be a file", function* () {
-    const server = yield* ScriptedTus.make
-    const held = yield* Deferred.make<ScriptedTus.Answer>()
-    server.meet = (request, go) => (request.method === "FINAL" ? Effect.runPromise(Deferred.await(held)) : go())
-    yield* leave(server, () => count(server, "FINAL") === 1)
+    const server = yield* leftAt("FINAL", 1)
     assert.strictEqual(count(server, "DELETE"), 0)
     assert.strictEqual(server.uploads.size, 3)
   })

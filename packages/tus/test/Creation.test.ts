@@ -3,31 +3,23 @@
  */
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
-import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { Clients, Scene, ScriptedTus, Tests, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Loopback, Scene, ScriptedTus, Tests, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(300_000)
 const source = UploadSource.fromBytes(bytes)
 
 /** A server that answers creations with this status, having made the upload or not. */
-const answering = Effect.fnUntraced(function* (status: number, made: boolean, headers?: Record<string, string>) {
-  const server = yield* ScriptedTus.make
-  let left = 1
-  server.meet = (request, go) => {
-    if (request.method !== "POST" || left-- <= 0) return go()
+const answering = (status: number, made: boolean) =>
+  ScriptedTus.changing("POST", (go) => {
     if (made) go()
-    return { status, headers, body: "ERR_FAULT: on purpose\n" }
-  }
-  return server
-})
+    return { status, body: "ERR_FAULT: on purpose\n" }
+  })
 
 const run = (server: ScriptedTus.ScriptedTus, more?: Partial<Upload.Options>) =>
   Upload.run(server.target, source, { ...Scene.options, ...more })
 
-const count = (server: ScriptedTus.ScriptedTus, method: ScriptedTus.Request["method"]) =>
-  server.requests.filter((request) => request === method).length
+const { count } = ScriptedTus
 
 layer(Clients.undici)("A creation", (it) => {
   for (const status of [400, 401, 403, 404, 405, 410, 412, 413, 415, 422, 431, 460, 501]) {
@@ -70,12 +62,9 @@ layer(Clients.undici)("A creation", (it) => {
   })
 
   it.effect("without a body, answered with upload-offset 1000: asks before it sends", function* () {
-    const server = yield* ScriptedTus.make
-    server.meet = (request, go) => {
-      const answer = go()
-      if (request.method !== "POST") return answer
-      return { ...answer, headers: { ...answer.headers, "upload-offset": "1000" } }
-    }
+    const server = yield* ScriptedTus.changing("POST", (go) =>
+      ScriptedTus.withHeaders(go(), { "upload-offset": "1000" })
+    )
     yield* run(server)
     assert.deepStrictEqual(server.requests, ["POST", "HEAD", "PATCH"])
     assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))
@@ -83,16 +72,11 @@ layer(Clients.undici)("A creation", (it) => {
 
   it.effect("without a body, lost, with a finished receipt: asks, and sends every byte", function* () {
     const server = yield* ScriptedTus.make
-    let isFirst = true
     server.meet = (request, go) => {
       const answer = go()
-      if (request.method === "GET") {
-        const finished = `"offset":${bytes.length},"finished":true`
-        return { ...answer, body: answer.body?.replace('"offset":0,"finished":false', finished) }
-      }
-      const isLost = request.method === "POST" && isFirst
-      isFirst = false
-      return isLost ? "cut" : answer
+      if (request.method === "POST") return "cut"
+      const finished = `"offset":${bytes.length},"finished":true`
+      return { ...answer, body: answer.body?.replace('"offset":0,"finished":false', finished) }
     }
     yield* run(server)
     assert.deepStrictEqual(server.requests, ["POST", "GET", "HEAD", "PATCH"])

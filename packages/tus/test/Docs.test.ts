@@ -1,17 +1,15 @@
-/** The programs of docs/uploads.md and docs/results.md, and the examples of doc comments, shown as they are and run against the emulator. */
-import { Assemblies, RetryPolicy } from "@assembly-effect/api"
+/** The programs of docs/uploads.md and docs/results.md, shown as they are and run against the emulator. */
+import { Assemblies } from "@assembly-effect/api"
 import * as Results from "@assembly-effect/api/Results"
 import { Emulator } from "@assembly-effect/emulator"
 import type { Assembly } from "@assembly-effect/schema"
-import { AssemblyUpload, DeliveryProof, Upload, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import { AssemblyUpload, Upload, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@assembly-effect/testkit/flow"
-import { Console, Effect, FileSystem, Layer, type Path, Stream } from "effect"
-import type { HttpClient } from "effect/http"
+import { Effect, FileSystem, Layer, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import * as ResultExamples from "../../../docs/examples/results.ts"
 import * as Examples from "../../../docs/examples/uploads.ts"
-import { Clients, Emulated, Scene, WebResource } from "./utils/index.ts"
+import { assert, layer, Clients, Emulated, Scene, WebResource } from "./utils/index.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
   Layer.provideMerge(Emulated.client),
@@ -38,12 +36,6 @@ layer(live)("docs/uploads.md", (it) => {
     for (const [, program = ""] of regions) assert.include(shown, `\`\`\`ts\n${program.trimEnd()}\n\`\`\``)
   })
 
-  it.effect("a sink", function* () {
-    const rows = Stream.map(Stream.range(1, 1000), (id) => ({ id }))
-    const { length } = yield* Examples.exported(yield* newTarget, rows)
-    assert.strictEqual(length, 10_893n)
-  })
-
   it.effect("a Status for any user", function* () {
     const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
     assert.isNotEmpty(status.assembly_ssl_url)
@@ -53,24 +45,26 @@ layer(live)("docs/uploads.md", (it) => {
     assert.notInclude(json, "http")
   })
 
-  it.effect("an HTTP resource", function* () {
-    const { url } = yield* WebResource.make(Scene.content(400_000))
-    const { length } = yield* Examples.copied(yield* newTarget, url)
-    assert.strictEqual(length, 400_000n)
-  })
-
-  it.effect("a limit of bandwidth", function* () {
-    const sources = [UploadSource.fromBytes(Scene.content(10_000))]
-    assert.strictEqual((yield* Examples.slowly(yield* newTarget, sources))[0]?.length, 10_000n)
-  })
-
-  it.effect("with events", function* () {
-    const { length } = yield* Examples.withProgress(yield* newTarget, UploadSource.fromBytes(Scene.content(400_000)))
-    assert.strictEqual(length, 400_000n)
+  const source = UploadSource.fromBytes(Scene.content(400_000))
+  const rows = Stream.map(Stream.range(1, 1000), (id) => ({ id }))
+  const programs = {
+    "a sink": (target: UploadTarget.UploadTarget) => Examples.exported(target, rows),
+    "an HTTP resource": (target: UploadTarget.UploadTarget) =>
+      Effect.flatMap(WebResource.make(Scene.content(400_000)), ({ url }) => Examples.copied(target, url)),
+    "a limit of bandwidth": (target: UploadTarget.UploadTarget) =>
+      Effect.map(Examples.slowly(target, [UploadSource.fromBytes(Scene.content(10_000))]), ([one]) => one),
+    "with events": (target: UploadTarget.UploadTarget) => Examples.withProgress(target, source)
+  }
+  it.effect.each([
+    ["a sink", 10_893n],
+    ["an HTTP resource", 400_000n],
+    ["a limit of bandwidth", 10_000n],
+    ["with events", 400_000n]
+  ] as const)("%s: uploads %d bytes", function* ([name, length]) {
+    assert.strictEqual((yield* programs[name](yield* newTarget))?.length, length)
   })
 
   it.effect("with Server-Sent Events", function* () {
-    const source = UploadSource.fromBytes(Scene.content(400_000))
     const texts = yield* Stream.runCollect(Examples.serverSentEvents(yield* newTarget, source))
     assert.strictEqual(texts[0], 'data: {"_tag":"Created","length":"400000"}\n\n')
     assert.strictEqual(texts.at(-1), 'data: {"_tag":"Completed","length":"400000"}\n\n')
@@ -80,7 +74,7 @@ layer(live)("docs/uploads.md", (it) => {
   it.effect("resuming", function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
-    yield* Examples.resuming(yield* newTarget, UploadSource.fromBytes(Scene.content(400_000)), folder)
+    yield* Examples.resuming(yield* newTarget, source, folder)
     assert.strictEqual((yield* fs.readDirectory(folder)).filter((name) => name.endsWith(".json")).length, 1)
   })
 
@@ -91,31 +85,20 @@ layer(live)("docs/uploads.md", (it) => {
     ])
   })
 
-  it.effect("the whole job", function* () {
+  it.effect("the whole job, at once and in several runs", function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* fs.makeTempFileScoped()
     yield* fs.writeFile(path, Scene.content(400_000))
-    const completed = yield* Examples.wholeJob([path])
-    assert.strictEqual(completed.uploads?.[0]?.size, 400_000)
+    const journal = Examples.journaled(yield* fs.makeTempDirectoryScoped())
+    const surviving = Effect.provide(Examples.survivingJob([path]), journal)
+    const all = [yield* Examples.wholeJob([path]), yield* surviving, yield* surviving]
+    assert.isTrue(all.every(({ uploads }) => uploads?.[0]?.size === 400_000))
+    assert.strictEqual(all[2]?.assembly_id, all[1]?.assembly_id)
   })
 
   it.effect("small files in one request", function* () {
-    const source = UploadSource.fromBytes(Scene.content(1000))
     const { uploads } = yield* Examples.inOneRequest([{ source, filename: "a.bin" }])
-    assert.strictEqual(uploads?.[0]?.size, 1000)
-  })
-
-  it.effect("the whole job, in several runs", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* fs.makeTempFileScoped()
-    const folder = yield* fs.makeTempDirectoryScoped()
-    yield* fs.writeFile(path, Scene.content(400_000))
-    const first = yield* Effect.provide(Examples.survivingJob([path]), Examples.journaled(folder))
-    assert.strictEqual(first.uploads?.[0]?.size, 400_000)
-    assert.strictEqual(
-      (yield* Effect.provide(Examples.survivingJob([path]), Examples.journaled(folder))).assembly_id,
-      first.assembly_id
-    )
+    assert.strictEqual(uploads?.[0]?.size, 400_000)
   })
 
   it.effect("many jobs", function* () {
@@ -168,61 +151,5 @@ layer(live)("docs/results.md", (it) => {
       yield* ResultExamples.deliver(UploadSource.fromBytes(new TextEncoder().encode("hello")), "hello.txt"),
       "delivered"
     )
-  })
-
-  it.effect("the examples in doc comments run", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped()
-    const created = yield* Assemblies.create({
-      steps: { ":original": { robot: "/upload/handle" } },
-      numExpectedUploadFiles: 1
-    })
-    yield* fs.writeFileString(`${folder}/cat.jpg`, "abc")
-    const scope = {
-      AssemblyUpload: {
-        run: (options: Parameters<typeof AssemblyUpload.run>[0]) =>
-          AssemblyUpload.run({ ...options, params: { steps: { ":original": { robot: "/upload/handle" } } } })
-      },
-      Console: { ...Console, error: () => Effect.void },
-      DeliveryProof,
-      Effect: { ...Effect, log: () => Effect.void },
-      Results: { ...Results, save: (file: Assembly.File, path: string) => Results.save(file, `${folder}/${path}`) },
-      RetryPolicy,
-      Stream,
-      Upload,
-      UploadSource: { ...UploadSource, fromPath: (path: string) => UploadSource.fromPath(`${folder}/${path}`) },
-      target: yield* UploadTarget.fromAssembly(created),
-      options: { metadata: { filename: "cat.jpg", fieldname: "file" } },
-      file: fileOf(yield* store("a text"), "0.txt"),
-      assembly: {
-        assembly_id: created.assembly_id,
-        results: { resized: [{ name: "a", size: 1 }] },
-        uploads: [{ name: "cat.jpg", field: "file", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }]
-      }
-    }
-    const examples = [
-      "packages/api/src/Results.ts",
-      "packages/api/src/internal/results/download.ts",
-      "packages/api/src/internal/results/save.ts",
-      "packages/tus/src/DeliveryProof.ts"
-    ].flatMap((path) =>
-      [...read(path).matchAll(/^ \* @example\n(.*?)^ \*\n \* @/gms)].map(([, text = ""]) =>
-        text.replaceAll(/^ \* ?/gm, "").trim()
-      )
-    )
-    // The last of two examples in one comment ends at `@since`, the first one at the next `@example`.
-    assert.isAtLeast(examples.length, 6)
-    for (const example of examples) {
-      const value: unknown = new Function(...Object.keys(scope), `return (${example})`)(...Object.values(scope))
-      if (example.startsWith("Results.of")) assert.deepStrictEqual(value, ["a: 1 bytes"])
-      else {
-        assert.isTrue(Effect.isEffect(value), example)
-        yield* value as Effect.Effect<
-          unknown,
-          { readonly message: string },
-          HttpClient.HttpClient | FileSystem.FileSystem | Path.Path
-        >
-      }
-    }
   })
 })

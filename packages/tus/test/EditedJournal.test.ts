@@ -2,9 +2,8 @@
  * A journal that somebody else wrote in: where it names another place than the upload had, nothing is sent.
  */
 import { UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Clock, Effect, FileSystem, Stream } from "effect"
-import { Journals, Scene, ScriptedTus, Upload } from "./utils/index.ts"
+import { assert, layer, Journals, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const source = UploadSource.fromBytes(Scene.content(300_000))
 const options = { ...Scene.options, maxRetries: 0 } as const
@@ -41,6 +40,8 @@ const broken = Effect.gen(function* () {
     entry,
     key: name.replace(".json", ""),
     inJournal,
+    /** The entry with another target. */
+    to: (change: Partial<AtRest["target"]>) => ({ target: { ...entry.target, ...change } }),
     edit: (change: Partial<AtRest>) => fs.writeFileString(path, JSON.stringify({ ...entry, ...change })),
     sent: () => [...server.requests.slice(before), ...other.requests]
   }
@@ -59,33 +60,30 @@ const halves = (first: object, second: object) => ({
 
 type Broken = Effect.Success<typeof broken>
 
+/** What each way to go on with the entry fails with: the caller names the target, or only the key. */
+const ways = ({ inJournal, key, server }: Broken, more: Partial<Upload.Options> = {}) =>
+  [
+    Upload.journaled.events(server.target, source, { ...options, ...more }),
+    Upload.journaled.resumeEvents({ key }, source, { ...options, ...more })
+  ].map((events) => inJournal(Effect.flip(Stream.runDrain(events))))
+
 /** What is written into the entry, and the error that every way to go on with it ends in. */
 const edits: Readonly<Record<string, readonly [(scene: Broken) => Partial<AtRest>, string]>> = {
   "an upload on another host": [({ there }) => ({ state: createdAt(there + u0) }), "UnsafeLocation"],
   "an upload on another host that the entry says is the service's": [
-    ({ entry: { target }, here, there }) => ({
-      state: createdAt(there + u0),
-      target: { ...target, origins: [here, there] }
-    }),
+    ({ here, there, to }) => ({ state: createdAt(there + u0), ...to({ origins: [here, there] }) }),
     "UnsafeLocation"
   ],
   "another service altogether": [
-    ({ entry: { target }, there }) => ({
+    ({ there, to }) => ({
       state: createdAt(there + u0),
-      target: { ...target, tusUrl: `${there}/resumable/files`, origins: [there] }
+      ...to({ tusUrl: `${there}/resumable/files`, origins: [there] })
     }),
     "InvalidTarget"
   ],
-  "another Assembly": [
-    ({ entry: { target }, here }) => ({
-      target: { ...target, assemblySslUrl: `${here}/assemblies/${"1".repeat(32)}` }
-    }),
-    "JournalTorn"
-  ],
+  "another Assembly": [({ here, to }) => to({ assemblySslUrl: `${here}/assemblies/${"1".repeat(32)}` }), "JournalTorn"],
   "a Status on another host": [
-    ({ entry: { target }, here, there }) => ({
-      target: { ...target, assemblySslUrl: target.assemblySslUrl.replace(here, there) }
-    }),
+    ({ entry, here, there, to }) => to({ assemblySslUrl: entry.target.assemblySslUrl.replace(here, there) }),
     "JournalTorn"
   ],
   "other metadata": [({ entry }) => ({ metadata: { ...entry.metadata, filename: "other.bin" } }), "JournalTorn"],
@@ -113,11 +111,8 @@ layer(Journals.platform)("An entry that was edited", (it) => {
       it.effect(`and names ${name} sends nothing${restart ? ", and removes nothing" : ""}`, function* () {
         const scene = yield* broken
         yield* scene.edit(change(scene))
-        for (const events of [
-          Upload.journaled.events(scene.server.target, source, { ...options, restart }),
-          Upload.journaled.resumeEvents({ key: scene.key }, source, { ...options, restart })
-        ]) {
-          const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+        for (const way of ways(scene, { restart })) {
+          const error = yield* way
           assert.strictEqual(error._tag, tag, error.message)
           assert.notMatch(error.message, /files\/u|index/)
         }
@@ -131,19 +126,15 @@ layer(Journals.platform)("An entry that was edited", (it) => {
     ["a receipt", { _tag: "Creating", marker: "m" }, "CreationUnknown"]
   ] as const)("and adds an origin does not make it one of the service's for %s", function* ([, state, tag]) {
     const scene = yield* broken
-    const { target } = scene.entry
     scene.server.meet = (request, go) => {
       const answer = go()
       const body = answer.body?.replaceAll("/resumable/files/", `${scene.there}/resumable/files/`)
-      const headers = request.method === "POST" ? { location: `${scene.there}/resumable/files/u0` } : undefined
-      return { ...answer, body, headers: { ...answer.headers, ...headers } }
+      const headers = request.method === "POST" ? { location: scene.there + u0 } : {}
+      return ScriptedTus.withHeaders({ ...answer, body }, headers)
     }
-    for (const events of [
-      Upload.journaled.events(scene.server.target, source, options),
-      Upload.journaled.resumeEvents({ key: scene.key }, source, options)
-    ]) {
-      yield* scene.edit({ state, target: { ...target, origins: [scene.here, scene.there] } })
-      const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+    for (const way of ways(scene)) {
+      yield* scene.edit({ state, ...scene.to({ origins: [scene.here, scene.there] }) })
+      const error = yield* way
       assert.strictEqual(error._tag, tag, error.message)
     }
     assert.deepStrictEqual(scene.other.requests, [])
@@ -172,23 +163,16 @@ layer(Journals.platform)("An entry that was edited", (it) => {
     const assemblySslUrl = `https://api.example.com/assemblies/${"0".repeat(32)}`
     const honest = yield* UploadTarget.make({ tusUrl: "https://api.example.com/resumable/files", assemblySslUrl })
     const edited = yield* UploadTarget.make({ tusUrl: `${local.origin}/resumable/files`, assemblySslUrl })
-    const { fieldname, filename } = options.metadata
-    const identity = yield* source.identity
-    const key = yield* UploadJournal.keyOf(honest, { identity, size: source.size, filename, fieldname })
     const journal = yield* UploadJournal.UploadJournal
-    const writtenAt = yield* Clock.currentTimeMillis
-    const common = { metadata: options.metadata, size: source.size, identity: identity ?? null }
+    const state = { _tag: "Created", marker: "m", url } as const
+    const { entry, key } = yield* Journals.of(honest, source, state, yield* Clock.currentTimeMillis)
     for (const [target, tag] of [
       [edited, "InvalidTarget"],
       [honest, "UnsafeLocation"]
     ] as const) {
-      yield* journal.put(key, { ...common, state: { _tag: "Created", marker: "m", url }, target, writtenAt })
-      for (const events of [
-        Upload.journaled.events(honest, source, options),
-        Upload.journaled.resumeEvents({ key }, source, options)
-      ]) {
-        assert.strictEqual((yield* Effect.flip(Stream.runDrain(events)))._tag, tag)
-      }
+      yield* journal.put(key, { ...entry, target })
+      assert.strictEqual((yield* Effect.flip(Upload.journaled.run(honest, source, options)))._tag, tag)
+      assert.strictEqual((yield* Effect.flip(Upload.journaled.resume({ key }, source, options)))._tag, tag)
     }
     assert.deepStrictEqual(local.requests, [])
   })
@@ -204,10 +188,8 @@ layer(Journals.platform)("An entry that was edited", (it) => {
     const refused = yield* Upload.journaled
       .resumeEvents({ key: scene.key }, source, options)
       .pipe(Stream.runDrain, Effect.flip, scene.inJournal)
-    assert.strictEqual(
-      refused.message,
-      `tus_url: the host ${new URL(scene.there).host} does not belong to the service; if it does, add its origin to the option origins`
-    )
+    const message = `tus_url: the host ${new URL(scene.there).host} does not belong to the service; if it does, add its origin to the option origins`
+    assert.strictEqual(refused.message, message)
     const allowed = Upload.journaled.resumeEvents({ key: scene.key, origins: [scene.there] }, source, options)
     assert.strictEqual((yield* scene.inJournal(UploadEvent.result(allowed))).length, 300_000n)
     assert.deepStrictEqual(scene.sent(), [])

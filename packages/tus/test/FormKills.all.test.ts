@@ -1,11 +1,10 @@
 /** R2 for forms and packs: a process that is killed while it sends. `RELIABILITY_KILLS` says how often. */
 import { Emulator } from "@assembly-effect/emulator"
 import type { Assembly } from "@assembly-effect/schema"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Random, Redacted } from "effect"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Emulated, Kills, Scene, TcpProxy, TusServer } from "./utils/index.ts"
+import { assert, layer, Emulated, type Fault, Kills, Scene, TcpProxy, Tests, TusServer } from "./utils/index.ts"
 
 const killed = new URL("utils/killedForm.ts", import.meta.url)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
@@ -15,85 +14,71 @@ interface End {
   readonly earlier: ReadonlyArray<string>
 }
 
-const hashesOf = ({ uploads }: Assembly.Status) => (uploads ?? []).map(({ sha256 }) => String(sha256))
+/** The runs of a process with these files, each killed at its moment, until the last one, which is not. */
+const runs = Effect.fnUntraced(function* (
+  folder: string,
+  contents: ReadonlyArray<Uint8Array>,
+  longest: number,
+  slow?: Fault
+) {
+  const { baseUrl, credentials } = yield* Emulator.Emulator
+  const before = yield* Emulated.ids
+  const files = contents.map((_, file) => join(folder, `${file}`))
+  yield* Effect.promise(() => Promise.all(files.map((file, index) => writeFile(file, contents[index]!))))
+  const proxy = yield* TcpProxy.make(Number(new URL(baseUrl).port))
+  const { key, secret } = credentials
+  // A proxy that answers of the service do not name.
+  const url = slow === undefined ? baseUrl : `http://${proxy.authority}`
+  const args = [url, key, Redacted.value(secret), join(folder, "journal"), ...files]
+  const sends = () => slow === undefined || proxy.requests.includes("POST")
+  let ends: ReadonlyArray<End> = []
+  for (const [moment, when] of [
+    [yield* Random.nextIntBetween(0, longest)],
+    [yield* Random.nextIntBetween(0, longest), sends],
+    [undefined]
+  ] as const) {
+    if (moment !== undefined && slow !== undefined) proxy.faults.push(slow)
+    proxy.requests.length = 0
+    if (ends.length === 0 || files.length > 1) ends = yield* Kills.run<End>(killed, args, moment, when)
+  }
+  const created = yield* Emulated.since(before)
+  return { created, completed: created.filter(({ ok }) => ok === "ASSEMBLY_COMPLETED"), ends }
+})
+
+const hashesOf = (contents: ReadonlyArray<Uint8Array>) => contents.map(TusServer.sha256).toSorted()
+const storedIn = (completed: ReadonlyArray<Assembly.Status>) =>
+  completed.flatMap(({ uploads }) => (uploads ?? []).map(({ sha256 }) => String(sha256))).toSorted()
 
 layer(Emulated.live)("R2", (it) => {
   it.effect(
-    `killed twice at ${kills} moments: completes one Assembly, tells the others`,
+    `killed twice at ${kills} moments: completes one Assembly, tells the others; 20 files in packs all complete`,
     () =>
       Effect.gen(function* () {
-        const { baseUrl, credentials } = yield* Emulator.Emulator
-        const path = yield* Kills.folder
-        let others = 0
+        // So slow that a kill after the arrival of its head meets a form that is being sent.
+        const slow: Fault = { _tag: "Slow", method: "POST", bytes: 50_000, millis: 10 }
+        let [others, again] = [0, 0]
         for (let kill = 0; kill < kills; kill++) {
-          const before = yield* Emulated.ids
-          const bytes = Scene.content(4 * 1024 * 1024 + kill)
-          const file = join(path, `file-${kill}`)
-          yield* Effect.promise(() => writeFile(file, bytes))
-          const proxy = yield* TcpProxy.make(Number(new URL(baseUrl).port))
-          const secret = Redacted.value(credentials.secret)
-          const args = [`http://${proxy.authority}`, credentials.key, secret, join(path, `journal-${kill}`), file]
-          let end: End | undefined
-          const sends = () => proxy.requests.includes("POST")
-          for (const [moment, when] of [
-            [yield* Random.nextIntBetween(0, 400)],
-            [yield* Random.nextIntBetween(0, 400), sends],
-            [undefined]
-          ] as const) {
-            // So slow that a kill after the arrival of its head meets a form that is being sent.
-            if (moment !== undefined) proxy.faults.push({ _tag: "Slow", method: "POST", bytes: 50_000, millis: 10 })
-            proxy.requests.length = 0
-            end ??= (yield* Kills.run<End>(killed, args, moment, when))[0]
-          }
-          assert.include(["Completed", "Skipped"], end?.tag)
-          const created = yield* Emulated.since(before)
-          const completed = created.filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
-          assert.deepStrictEqual(completed.map(hashesOf), [[TusServer.sha256(bytes)]])
-          const told = new Set([...(end?.earlier ?? []), completed[0]?.assembly_id])
-          assert.deepStrictEqual(
-            created.filter(({ assembly_id: id }) => !told.has(id)),
-            []
-          )
-          others += created.length - 1
-        }
-        console.log(`R2, forms: ${kills} completed, ${others} other Assemblies, all told`)
-      }).pipe(Random.withSeed("forms")),
-    { timeout: Math.max(600_000, kills * 60_000) }
-  )
+          const form = [Scene.content(4 * 1024 * 1024 + kill)]
+          const one = yield* runs(yield* Kills.folder, form, 400, slow)
+          assert.include(["Completed", "Skipped"], one.ends[0]?.tag)
+          assert.deepStrictEqual(storedIn(one.completed), hashesOf(form))
+          const told = [...(one.ends[0]?.earlier ?? []), one.completed[0]?.assembly_id]
+          assert.includeMembers(told, Tests.pluck(one.created, "assembly_id").slice())
+          others += one.created.length - 1
 
-  it.effect(
-    `20 files in packs, killed twice at ${kills} series of moments: every file completes`,
-    () =>
-      Effect.gen(function* () {
-        const { baseUrl, credentials } = yield* Emulator.Emulator
-        const path = yield* Kills.folder
-        let again = 0
-        for (let kill = 0; kill < kills; kill++) {
-          const before = yield* Emulated.ids
           const contents = Array.from({ length: 20 }, (_, file) => Scene.content(20_000 + 100 * kill + file))
-          const files = contents.map((_, file) => join(path, `pack-${kill}-${file}`))
-          yield* Effect.promise(() => Promise.all(files.map((file, index) => writeFile(file, contents[index]!))))
-          const secret = Redacted.value(credentials.secret)
-          const args = [baseUrl, credentials.key, secret, join(path, `packs-${kill}`), ...files]
-          for (let moment = 0; moment < 2; moment++) {
-            const after = yield* Random.nextIntBetween(0, 600)
-            yield* Kills.run<End>(killed, args, after)
-          }
-          const ends = yield* Kills.run<End>(killed, args, undefined)
-          assert.lengthOf(
-            ends.filter(({ tag }) => tag === "Completed" || tag === "Skipped"),
-            20
-          )
-          const completed = (yield* Emulated.since(before)).filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
-          const stored = completed.flatMap(hashesOf)
-          assert.deepStrictEqual([...new Set(stored)].toSorted(), contents.map(TusServer.sha256).toSorted())
+          const packs = yield* runs(yield* Kills.folder, contents, 600)
+          const whole = packs.ends.filter(({ tag }) => tag === "Completed" || tag === "Skipped")
+          assert.lengthOf(whole, 20, String(Tests.pluck(packs.ends, "tag")))
+          const stored = storedIn(packs.completed)
+          assert.deepStrictEqual([...new Set(stored)], hashesOf(contents))
           // The journal has no packs. So a file is in two of them if the process ended after its last byte, and before
           // its Assembly had completed: the Steps of a pack are `repeatable`.
           assert.isAtMost(stored.length, 3 * 20)
           again += stored.length - 20
         }
-        console.log(`R2, packs: ${kills} times 20 completed, ${again} files again`)
-      }).pipe(Random.withSeed("packs")),
+        console.log(`R2: ${kills} forms completed, ${others} other Assemblies, all told; ${again} files in packs again`)
+      }).pipe(Random.withSeed("forms")),
     { timeout: Math.max(600_000, kills * 60_000) }
   )
 })

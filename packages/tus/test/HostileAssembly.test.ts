@@ -2,9 +2,8 @@
  * The whole job with a service that lies, sources that break, and options that cannot be: what becomes of the Assembly.
  */
 import { DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
-import { Cause, Effect, Exit, Stream } from "effect"
-import { AssemblyUpload, Clients, Emulated, Scene, ScriptedTus, Tests } from "./utils/index.ts"
+import { Cause, Effect, Exit, Layer, Stream } from "effect"
+import { assert, layer, AssemblyUpload, Clients, Emulated, Scene, ScriptedTus, Tests } from "./utils/index.ts"
 
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const upload = { retryDelay: "1 millis", stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
@@ -63,7 +62,7 @@ const buggy: AssemblyUpload.File = {
   filename: "buggy.bin"
 }
 
-layer(Clients.undici)("The Assembly of a whole job", (it) => {
+layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("The Assembly of a whole job", (it) => {
   it.effect("is canceled where its Status names no place for uploads", function* () {
     const { calls, run, server } = yield* service((status) => ({ ...status, tus_url: null }))
     const error = yield* Effect.flip(run({}))
@@ -82,23 +81,18 @@ layer(Clients.undici)("The Assembly of a whole job", (it) => {
     })
     const files = [{ source: UploadSource.fromBytes(Scene.content(10)), filename: "a.bin" }]
     const run = AssemblyUpload.journaled.run({ params, files, upload, wait }).pipe(Effect.provide(client))
-    yield* Effect.gen(function* () {
-      assert.strictEqual((yield* Effect.flip(run))._tag, "InvalidTarget")
-      isBroken = false
-      assert.strictEqual((yield* run).ok, "ASSEMBLY_COMPLETED")
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    assert.strictEqual((yield* Effect.flip(run))._tag, "InvalidTarget")
+    isBroken = false
+    assert.strictEqual((yield* run).ok, "ASSEMBLY_COMPLETED")
     assert.strictEqual(calls.filter((method) => method === "POST").length, 1)
     assert.notInclude(calls, "DELETE")
   })
 
   it.effect("is canceled where two files would be one upload", function* () {
     const { run, server, tus } = yield* service()
-    tus((request, go) => {
-      const answer = go()
-      return request.method === "POST"
-        ? { ...answer, headers: { ...answer.headers, location: "/resumable/files/u0" } }
-        : answer
-    })
+    tus(({ method }, go) =>
+      method === "POST" ? ScriptedTus.withHeaders(go(), { location: "/resumable/files/u0" }) : go()
+    )
     const error = yield* Effect.flip(run({ files: [file("a.bin", 10), file("b.bin", 10)], concurrency: 1 }))
     assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
     assert.match(error.message, /b\.bin: .*two files have the same Location/)
@@ -162,9 +156,9 @@ layer(Clients.undici)("The Assembly of a whole job", (it) => {
     assert.strictEqual(calls.at(-1), "DELETE")
   })
 
-  for (const [counted, assembly] of [
-    ["17", "kept"],
-    ["900000", "canceled"]
+  for (const [counted, assembly, outcome] of [
+    ["17", "kept", "Completed"],
+    ["900000", "canceled", "Stopped"]
   ] as const) {
     it.effect(`is ${assembly} if the server counted ${counted} of 600,000 bytes (keep)`, function* () {
       const { calls, run, tus } = yield* service()
@@ -173,18 +167,14 @@ layer(Clients.undici)("The Assembly of a whole job", (it) => {
         const answer = go()
         if (request.method === "PATCH") wrong ??= request.path
         if (request.path !== wrong) return answer
-        const told = request.method === "PATCH" ? counted : "17"
-        return { ...answer, headers: { ...answer.headers, "upload-offset": told } }
+        return ScriptedTus.withHeaders(answer, { "upload-offset": request.method === "PATCH" ? counted : "17" })
       })
       const error = yield* Effect.flip(
         run({ files: [file("a.bin", 600_000), file("b.bin", 10)], concurrency: 1, onFailure: "keep" })
       )
-      if (error._tag !== "FilesFailed") return assert.fail(error._tag)
+      assert(error._tag === "FilesFailed", error._tag)
       assert.strictEqual(error.assembly, assembly)
-      assert.deepStrictEqual(Tests.pluck(error.files, "outcome"), [
-        "Failed",
-        assembly === "kept" ? "Completed" : "Stopped"
-      ])
+      assert.deepStrictEqual(Tests.pluck(error.files, "outcome"), ["Failed", outcome])
       assert.strictEqual(calls.includes("DELETE"), assembly === "canceled")
     })
   }
@@ -200,44 +190,40 @@ layer(Clients.undici)("The Assembly of a whole job", (it) => {
     }
   })
 
-  for (const [index, [path, options]] of (
-    [
-      ["files", { files: [] }],
-      ...[5, null, "cat.jpg"].map((files) => ["files", { files: files as never }] as const),
-      ["files.0", { files: [null as never] }],
-      ...[undefined, null, {}, "cat.jpg", new Uint8Array(1), { _tag: "Replayable" }, Effect.succeed("cat.jpg")].map(
-        (source) => ["files.0.source", { files: [{ ...file("a", 1), source: source as never }] }] as const
-      ),
-      ["files.0.filename", { files: [file("", 1)] }],
-      ["files.0.fieldname", { files: [{ ...file("a", 1), fieldname: "" }] }],
-      ["files.1.metadata.a b", { files: [file("a", 1), { ...file("b", 1), metadata: { "a b": "c" } }] }],
-      ["files.0.metadata.assembly_url", { files: [{ ...file("a", 1), metadata: { assembly_url: "x" } }] }],
-      ["files.0.metadata.upload_marker", { files: [{ ...file("a", 1), metadata: { upload_marker: "x" } }] }],
-      ["files.1.parallel", { files: [file("a", 1), oneShot], upload: { parallel: 2 } }],
-      ["progressInterval", { progressInterval: "-1 seconds" }],
-      ["concurrency", { concurrency: 0 }],
-      ["concurrency", { concurrency: NaN }],
-      ["concurrency", { concurrency: 1.5 }],
-      ["upload.chunkSize", { upload: { chunkSize: 0 } }],
-      ["verify", { verify: DeliveryProof.md5, wait: false }],
-      ["verify", { verify: "md5" as never }],
-      ["wait.interval", { wait: { interval: -1 } }],
-      ["wait.maxInterval", { wait: { maxInterval: NaN } }],
-      ["wait.maxWait", { wait: { maxWait: 0 } }],
-      ["wait.timeout", { wait: { timeout: "-1 seconds" } }]
-    ] satisfies ReadonlyArray<readonly [string, Partial<AssemblyUpload.Options>]>
-  ).entries()) {
-    it.effect(`is not created with option ${index}, a wrong ${path}`, function* () {
+  const whole = file("a", 1)
+  it.effect.each([
+    ["files", { files: [] }],
+    ...[5, null, "cat.jpg"].map((files) => ["files", { files: files as never }] as const),
+    ["files.0", { files: [null as never] }],
+    ...[undefined, null, {}, "cat.jpg", new Uint8Array(1), { _tag: "Replayable" }, Effect.succeed("cat.jpg")].map(
+      (source) => ["files.0.source", { files: [{ ...whole, source: source as never }] }] as const
+    ),
+    ["files.0.filename", { files: [file("", 1)] }],
+    ["files.0.fieldname", { files: [{ ...whole, fieldname: "" }] }],
+    ["files.1.metadata.a b", { files: [whole, { ...file("b", 1), metadata: { "a b": "c" } }] }],
+    ["files.0.metadata.assembly_url", { files: [{ ...whole, metadata: { assembly_url: "x" } }] }],
+    ["files.0.metadata.upload_marker", { files: [{ ...whole, metadata: { upload_marker: "x" } }] }],
+    ["files.1.parallel", { files: [whole, oneShot], upload: { parallel: 2 } }],
+    ["progressInterval", { progressInterval: "-1 seconds" }],
+    ["concurrency", { concurrency: 0 }],
+    ["concurrency", { concurrency: NaN }],
+    ["concurrency", { concurrency: 1.5 }],
+    ["upload.chunkSize", { upload: { chunkSize: 0 } }],
+    ["verify", { verify: DeliveryProof.md5, wait: false }],
+    ["verify", { verify: "md5" as never }],
+    ["wait.interval", { wait: { interval: -1 } }],
+    ["wait.maxInterval", { wait: { maxInterval: NaN } }],
+    ["wait.maxWait", { wait: { maxWait: 0 } }],
+    ["wait.timeout", { wait: { timeout: "-1 seconds" } }]
+  ] satisfies ReadonlyArray<readonly [string, Partial<AssemblyUpload.Options>]>)(
+    "is not created with option %#, a wrong %s",
+    function* ([path, options]) {
       const { run, server } = yield* service()
       const error = yield* Effect.flip(run(options))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      if (error._tag !== "InvalidRequest") return
-      assert.deepStrictEqual(
-        error.issues.map((issue) => issue.path.join(".")),
-        [path]
-      )
+      assert(error._tag === "InvalidRequest", error._tag)
+      assert.deepStrictEqual(Tests.pathsOf(error), [path])
       assert.include(error.message, "Expected")
       assert.deepStrictEqual(server.requests, [])
-    })
-  }
+    }
+  )
 })

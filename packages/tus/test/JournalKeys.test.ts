@@ -3,9 +3,8 @@
  */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Context, Effect, FileSystem, Layer, type Scope } from "effect"
-import { Journals, Tests, Upload } from "./utils/index.ts"
+import { assert, describe, it, Journals, Tests, Upload } from "./utils/index.ts"
 
 const wrong = [
   "",

@@ -5,10 +5,9 @@ import { Assemblies } from "@assembly-effect/api"
 import { Faults } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Layer, Schedule, type Scope, Stream } from "effect"
 import { HttpClient, type HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
-import { AssemblyUpload, Emulated, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, AssemblyUpload, Emulated, Leases, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const { events: eventsOf, run } = AssemblyUpload.journaled
 const handle = { ":original": { robot: "/upload/handle" } }
@@ -43,7 +42,8 @@ const storedIn = ({ uploads }: Assembly.Status) => (uploads ?? []).map(({ name, 
 
 type Event = AssemblyUploadEvent.AssemblyUploadEvent
 
-const statusOf = (events: ReadonlyArray<Event>) => events.find((event) => "status" in event)?.status
+const idOf = (events: ReadonlyArray<Event>): string | undefined =>
+  events.find((event) => "status" in event)?.status.assembly_id
 
 /** The name of an event; that of a file's upload has its own behind it. */
 const nameOf = (event: Event) => (event._tag === "FileEvent" ? `FileEvent ${event.event._tag}` : event._tag)
@@ -60,26 +60,40 @@ const until = (options: AssemblyUpload.Options, name: string, count = 1) =>
 
 const assembliesIn = Effect.flatMap(UploadJournal.UploadJournal, ({ assemblies }) => assemblies.list)
 
+/** The one job that the journal knows. */
+const known = Effect.map(assembliesIn, ([one]) => one ?? assert.fail("no entry"))
+
+/** The id that the journal knows, as a text. */
+const knownId = Effect.map(known, ({ entry }): string => entry.assemblyId)
+
+/** Changes the one job that the journal knows. */
+const rewrite = (change: Partial<UploadJournal.AssemblyEntry>) =>
+  Effect.gen(function* () {
+    const { assemblies } = yield* UploadJournal.UploadJournal
+    const { entry, key } = yield* known
+    yield* assemblies.put(key, { ...entry, ...change })
+  })
+
+/** No Assembly has this id. */
+const gone = Assembly.AssemblyId.make("0".repeat(32))
+
+/** A run with a journal that is changed. */
+const withJournal = (
+  change: (journal: UploadJournal.UploadJournal["Service"]) => Partial<UploadJournal.UploadJournal["Service"]>
+) =>
+  Effect.updateService(UploadJournal.UploadJournal, (journal) =>
+    UploadJournal.UploadJournal.of({ ...journal, ...change(journal) })
+  )
+
 /** A run whose lease another process takes as soon as its Assembly is being created. */
 const takenOver = Effect.fnUntraced(function* (options: AssemblyUpload.Options) {
-  const journal = yield* UploadJournal.UploadJournal
   let isTaken = false
   const client = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) => {
     isTaken ||= request.method === "POST"
     return request
   })
-  const leases = UploadJournal.UploadJournal.of({
-    ...journal,
-    lease: (key) =>
-      Effect.map(journal.lease(key), ({ check, lost }) => ({
-        lost,
-        check: Effect.suspend(() =>
-          isTaken ? Effect.fail(new UploadJournal.LeaseLost({ key, description: "another process has it" })) : check
-        )
-      }))
-  })
   return yield* run(options).pipe(
-    Effect.provideService(UploadJournal.UploadJournal, leases),
+    withJournal((journal) => Leases.taken(journal, () => isTaken)),
     Effect.provide(Emulated.over(client)),
     Effect.flip
   )
@@ -104,19 +118,13 @@ layer(Emulated.live)("A job with a journal", (it) => {
       const first = yield* until(options, name, count)
       const second = yield* Stream.runCollect(eventsOf(options))
       const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(second))
-      assert.strictEqual(status.assembly_id, statusOf(first)?.assembly_id)
+      assert.strictEqual<string | undefined>(status.assembly_id, idOf(first))
       assert.sameMembers(storedIn(status), whole)
       assert.isTrue(second.some(AssemblyUploadEvent.$is("AssemblyResumed")))
-
       const completed = new Set(first.filter(AssemblyUploadEvent.$is("FileCompleted")).map((event) => event.file))
-      const begun = second.flatMap((event) =>
-        nameOf(event) === "FileEvent Created" && "file" in event ? event.file : []
-      )
-      assert.deepStrictEqual(
-        begun.filter((index) => completed.has(index)),
-        [],
-        "what was stored is not uploaded again"
-      )
+      // What was stored is not uploaded again.
+      const begun = second.filter((event) => nameOf(event) === "FileEvent Created")
+      assert.isFalse(begun.some((event) => "file" in event && completed.has(event.file)))
     })
   }
 
@@ -124,61 +132,53 @@ layer(Emulated.live)("A job with a journal", (it) => {
     const { list } = yield* UploadJournal.UploadJournal
     yield* until(job("alone"), "FileEvent Created")
     const [first] = yield* list
-    const [a] = files
-    assert.strictEqual(first?.entry.file, 0)
-    if (first === undefined || a === undefined || Effect.isEffect(a.source)) return
-    const { length } = yield* Upload.journaled.resume({ key: first.key }, a.source)
-    assert.strictEqual(length, 700_000n)
+    assert(first !== undefined)
+    assert.strictEqual(first.entry.file, 0)
+    const { source } = file("a.bin", 700_000)
+    assert.strictEqual((yield* Upload.journaled.resume({ key: first.key }, source)).length, 700_000n)
   })
 
   test("a job that has completed answers with its Status, and sends nothing", function* () {
     const status = yield* run(job("completed"))
     const again = yield* Stream.runCollect(eventsOf(job("completed")))
     assert.deepStrictEqual(again.map(nameOf), ["AssemblyResumed", "Completed"])
-    assert.strictEqual(statusOf(again)?.assembly_id, status.assembly_id)
+    assert.strictEqual<string | undefined>(idOf(again), status.assembly_id)
   })
 
   test("a job has completed even if the journal cannot record this", function* () {
-    const journal = yield* UploadJournal.UploadJournal
-    const full = UploadJournal.UploadJournal.of({
-      ...journal,
-      assemblies: {
-        ...journal.assemblies,
-        put: (key, entry) =>
-          entry._tag === "Completed"
-            ? Effect.fail(new UploadJournal.JournalFailed({ action: "write", description: "the disk is full" }))
-            : journal.assemblies.put(key, entry)
-      }
-    })
-    const status = yield* run(job("not recorded")).pipe(Effect.provideService(UploadJournal.UploadJournal, full))
+    const failure = new UploadJournal.JournalFailed({ action: "write", description: "the disk is full" })
+    const status = yield* run(job("not recorded")).pipe(
+      withJournal(({ assemblies }) => ({
+        assemblies: {
+          ...assemblies,
+          put: (key, entry) => (entry._tag === "Completed" ? Effect.fail(failure) : assemblies.put(key, entry))
+        }
+      }))
+    )
     assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-    const again = yield* run(job("not recorded"))
-    assert.strictEqual(again.assembly_id, status.assembly_id)
+    assert.strictEqual((yield* run(job("not recorded"))).assembly_id, status.assembly_id)
   })
 
   test("other params, another name or other bytes are another job", function* () {
-    const sized = (size: number): File => ({
-      source: UploadSource.make({
-        size: BigInt(size),
-        identity: "a row",
-        bytes: (offset) => Stream.make(Scene.content(size).slice(Number(offset)))
-      }),
-      filename: "a.bin"
-    })
+    const sized = (size: number): File => {
+      const { filename, source } = file("a.bin", size)
+      return { source: { ...source, identity: Effect.succeed("a row") }, filename }
+    }
+    const small = file("a.bin", 10)
     const jobs = [
-      job("other", { files: [sized(10)] }),
-      job("other", { files: [sized(11)] }),
-      job("other", { files: [file("a.bin", 10)] }),
-      job("others", { files: [file("a.bin", 10)] }),
-      job("other", { files: [file("b.bin", 10)] }),
-      job("other", { files: [file("a.bin", 11)] }),
-      job("other", { files: [{ ...file("a.bin", 10), metadata: { kind: "one" } }] }),
-      job("other", { files: [{ ...file("a.bin", 10), fieldname: "other" }] }),
+      sized(10),
+      sized(11),
+      small,
+      file("b.bin", 10),
+      file("a.bin", 11),
+      { ...small, metadata: { kind: "one" } },
+      { ...small, fieldname: "other" },
       // As many bytes, but others.
-      job("other", { files: [{ source: UploadSource.fromBytes(new Uint8Array(10)), filename: "a.bin" }] })
-    ]
-    const ids = yield* Effect.forEach(jobs, (one) => run(one))
-    assert.strictEqual(new Set(ids.map((status) => status.assembly_id)).size, jobs.length)
+      { source: UploadSource.fromBytes(new Uint8Array(10)), filename: "a.bin" }
+    ].map((one) => job("other", { files: [one] }))
+    const all = [...jobs, job("others", { files: [small] })]
+    const ids = yield* Effect.forEach(all, (one) => run(one))
+    assert.strictEqual(new Set(ids.map((status) => status.assembly_id)).size, all.length)
   })
 
   test("the same job at another service is another job", function* () {
@@ -192,10 +192,9 @@ layer(Emulated.live)("A job with a journal", (it) => {
   test("a creation that never arrived is made again, under the id that the journal knows", function* () {
     const error = yield* Effect.flip(Effect.provide(run(job("never arrived")), Emulated.without("POST")))
     assert.strictEqual(error._tag, "TransportFailure")
-    const [known] = yield* assembliesIn
-    assert.strictEqual(known?.entry._tag, "Creating")
-    const status = yield* run(job("never arrived"))
-    assert.strictEqual(status.assembly_id, known?.entry.assemblyId)
+    const { entry } = yield* known
+    assert.strictEqual(entry._tag, "Creating")
+    assert.strictEqual((yield* run(job("never arrived"))).assembly_id, entry.assemblyId)
   })
 
   test("a creation that is refused leaves nothing in the journal", function* () {
@@ -214,56 +213,41 @@ layer(Emulated.live)("A job with a journal", (it) => {
   })
 
   test("a creation whose response was lost is recorded as soon as its Assembly is found", function* () {
-    const { assemblies } = yield* UploadJournal.UploadJournal
     yield* until(job("lost"), "AssemblyCreated")
-    const [known] = yield* assembliesIn
-    assert(known !== undefined)
-    yield* assemblies.put(known.key, { ...known.entry, _tag: "Creating" })
+    const { assemblyId } = (yield* known).entry
+    yield* rewrite({ _tag: "Creating" })
     yield* until(job("lost"), "AssemblyResumed")
-    const [found] = yield* assembliesIn
     // From now on, a missing Assembly is not made again.
-    assert.deepInclude(found?.entry, { _tag: "Created", assemblyId: known.entry.assemblyId })
+    assert.deepInclude((yield* known).entry, { _tag: "Created", assemblyId })
   })
 
   test("an Assembly that is gone is told, and not made again before the caller has heard of it", function* () {
-    const { assemblies } = yield* UploadJournal.UploadJournal
     yield* until(job("gone"), "Uploaded")
-    const [known] = yield* assembliesIn
-    assert.strictEqual(known?.entry._tag, "Created")
-    if (known === undefined) return
-    const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
-    yield* assemblies.put(known.key, { ...known.entry, assemblyId })
+    assert.strictEqual((yield* known).entry._tag, "Created")
+    yield* rewrite({ assemblyId: gone })
     const error = yield* Effect.flip(run(job("gone")))
     assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
     assert.deepStrictEqual(yield* assembliesIn, [])
-    const next = yield* until(job("gone"), "AssemblyCreated")
-    assert.notStrictEqual(statusOf(next)?.assembly_id, assemblyId)
+    assert.notStrictEqual<string | undefined>(idOf(yield* until(job("gone"), "AssemblyCreated")), gone)
   })
 
   test("a job that failed is told, and the run after that creates another Assembly", function* () {
     const params = { steps: { ...handle, fail: { robot: "/emulator/fail", use: ":original" } } }
     const options = job("fails", { params, files: [file("a.bin", 10)] })
     const first = yield* until(options, "Uploaded")
-    const error = yield* Effect.flip(run(options))
-    assert.strictEqual(error._tag, "AssemblyFailed")
+    assert.strictEqual((yield* Effect.flip(run(options)))._tag, "AssemblyFailed")
     assert.deepStrictEqual(yield* assembliesIn, [])
     const third = yield* until(options, "Uploaded")
     assert.isTrue(third.some(AssemblyUploadEvent.$is("AssemblyCreated")))
-    assert.notStrictEqual(statusOf(third)?.assembly_id, statusOf(first)?.assembly_id)
+    assert.notStrictEqual(idOf(third), idOf(first))
   })
 
   test("a file that failed keeps the Assembly for what is missing, or cancels it if the options say so", function* () {
     let isBroken = true
-    const bytes = Scene.content(700_000)
-    const source = UploadSource.make({
-      size: BigInt(bytes.length),
-      identity: "a source",
-      bytes: (offset) =>
-        isBroken
-          ? Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
-          : Stream.make(bytes.slice(Number(offset)))
-    })
-    const broken = [{ source, filename: "a.bin" }, file("b.bin", 10)]
+    const failure = new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" })
+    const [a, b] = [file("a.bin", 700_000), file("b.bin", 10)]
+    const bytes: typeof a.source.bytes = (...range) => (isBroken ? Stream.fail(failure) : a.source.bytes(...range))
+    const broken = [{ ...a, source: { ...a.source, bytes } }, b]
     const canceled = yield* Effect.flip(run(job("canceled", { files: broken, onFailure: "cancel" })))
     assert.deepInclude(canceled, { _tag: "FilesFailed", assembly: "canceled" })
     assert.deepStrictEqual(yield* assembliesIn, [])
@@ -273,10 +257,7 @@ layer(Emulated.live)("A job with a journal", (it) => {
     isBroken = false
     const status = yield* run(options)
     assert.strictEqual("assemblyId" in error ? error.assemblyId : "", status.assembly_id)
-    assert.sameMembers(storedIn(status), [
-      `a.bin ${TusServer.sha256(bytes)}`,
-      `b.bin ${TusServer.sha256(Scene.content(10))}`
-    ])
+    assert.sameMembers(storedIn(status), whole.slice(0, 2))
   })
 
   type Sent = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
@@ -305,11 +286,11 @@ layer(Emulated.live)("A job with a journal", (it) => {
   })
 
   /** The next run continues the Assembly of the journal, and stores every file once. */
-  const isContinued = Effect.fnUntraced(function* (options: AssemblyUpload.Options) {
-    const [first] = yield* assembliesIn
+  const isContinued = Effect.fnUntraced(function* (options: AssemblyUpload.Options, stored = whole) {
+    const id = yield* knownId
     const status = yield* run(options)
-    assert.sameMembers(storedIn(status), whole)
-    assert.strictEqual<string | undefined>(status.assembly_id, first?.entry.assemblyId)
+    assert.sameMembers(storedIn(status), stored)
+    assert.strictEqual<string>(status.assembly_id, id)
   })
 
   test("an interruption waits for the response to a creation, so that the next run continues the Assembly", function* () {
@@ -317,26 +298,20 @@ layer(Emulated.live)("A job with a journal", (it) => {
     yield* leftInCreation(options, Effect.delay("200 millis"))
     const { list } = yield* UploadJournal.UploadJournal
     // Without the response, the entry would be `Creating`, and only a receipt could decide.
-    assert.notInclude(
-      (yield* list).map(({ entry }) => entry.state._tag),
-      "Creating"
-    )
+    assert.isFalse((yield* list).some(({ entry }) => entry.state._tag === "Creating"))
     yield* isContinued(options)
   })
 
   test("an interruption between a creation that was turned away and the next one leaves no doubt", function* () {
     const options = job("turned away")
-    const busy = yield* changingCreation((_, request) =>
-      Effect.succeed(
-        HttpClientResponse.fromWeb(request, new Response("", { status: 503, headers: { "retry-after": "60" } }))
-      )
-    )
-    yield* Effect.provideService(until(options, "FileEvent Retrying"), HttpClient.HttpClient, busy)
+    const busy = new Response("", { status: 503, headers: { "retry-after": "60" } })
+    const client = yield* changingCreation((_, request) => Effect.succeed(HttpClientResponse.fromWeb(request, busy)))
+    yield* Effect.provideService(until(options, "FileEvent Retrying"), HttpClient.HttpClient, client)
     yield* isContinued(options)
   })
 
   test("an interruption before a creation is sent leaves no doubt", function* () {
-    const options = job("not sent", { files: [file("a.bin", 100_000)] })
+    const options = job("not sent", { files: [file("b.bin", 100_000)] })
     const fiber = yield* run(options).pipe(
       // The creation waits for hours until it may be sent.
       Effect.provide(Upload.layerBandwidth({ bytesPerSecond: 10 })),
@@ -347,39 +322,21 @@ layer(Emulated.live)("A job with a journal", (it) => {
     )
     yield* Effect.retry(isWaiting, { schedule: Schedule.spaced("5 millis"), times: 2000 })
     yield* Fiber.interrupt(fiber)
-    const [first] = yield* assembliesIn
-    const status = yield* run(options)
-    assert.strictEqual<string | undefined>(status.assembly_id, first?.entry.assemblyId)
+    yield* isContinued(options, [`b.bin ${TusServer.sha256(Scene.content(100_000))}`])
   })
 
   test("a creation of an upload that no receipt decides costs the Assembly, and not the job", function* () {
     const options = job("undecided")
     yield* leftInCreation(options)
-    const [first] = yield* assembliesIn
+    const { assemblyId } = (yield* known).entry
     const events = yield* Stream.runCollect(eventsOf(options))
     const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(events))
     assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
     assert.sameMembers(storedIn(status), whole)
-    assert(first !== undefined)
-    assert.notStrictEqual(status.assembly_id, first.entry.assemblyId)
-    assert.strictEqual((yield* Assemblies.get(first.entry.assemblyId)).ok, "ASSEMBLY_CANCELED")
-    assert.deepStrictEqual(
-      events.map(({ _tag }) => _tag).filter((tag) => tag.startsWith("Assembly")),
-      ["AssemblyResumed", "AssemblyCreated"]
-    )
-  })
-
-  test("an undecided creation creates no other Assembly while the first one cannot be canceled", function* () {
-    const options = job("undecided and stuck")
-    yield* leftInCreation(options)
-    const before = yield* assembliesIn
-    const error = yield* Effect.flip(Effect.provide(run(options), Emulated.without("DELETE")))
-    assert.include(error.message, "the Assembly has not ended after its cancellation")
-    const after = yield* assembliesIn
-    assert.deepStrictEqual(
-      after.map(({ entry }) => entry.assemblyId),
-      before.map(({ entry }) => entry.assemblyId)
-    )
+    assert.notStrictEqual<string>(status.assembly_id, assemblyId)
+    assert.strictEqual((yield* Assemblies.get(assemblyId)).ok, "ASSEMBLY_CANCELED")
+    const assemblies = events.map(({ _tag }) => _tag).filter((tag) => tag.startsWith("Assembly"))
+    assert.deepStrictEqual(assemblies, ["AssemblyResumed", "AssemblyCreated"])
   })
 
   test("an undecided creation is told if the Assembly has the id of the caller", function* () {
@@ -389,35 +346,41 @@ layer(Emulated.live)("A job with a journal", (it) => {
     const error = yield* Effect.flip(run(options))
     assert(error._tag === "FilesFailed", error._tag)
     assert.strictEqual(error.assembly, "kept")
-    assert.deepStrictEqual(
-      error.files.map((outcome) => (outcome.outcome === "Failed" ? outcome.error._tag : outcome.outcome)),
-      ["Completed", "CreationUnknown", "Completed", "Completed"]
-    )
+    const outcomes = error.files.map((outcome) => (outcome.outcome === "Failed" ? outcome.error._tag : outcome.outcome))
+    assert.deepStrictEqual(outcomes, ["Completed", "CreationUnknown", "Completed", "Completed"])
   })
 
-  const restartable: Readonly<Record<string, (name: string) => Effect.Effect<string | undefined, unknown, Services>>> =
-    {
-      "is uploading": (name) =>
-        Effect.map(until(job(name), "FileCompleted"), (events) => statusOf(events)?.assembly_id),
-      "has completed": (name) => Effect.map(run(job(name)), (status) => status.assembly_id),
-      "is gone": Effect.fnUntraced(function* (name) {
-        const { assemblies } = yield* UploadJournal.UploadJournal
-        yield* until(job(name), "AssemblyCreated")
-        const [known] = yield* assembliesIn
-        assert(known !== undefined)
-        const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
-        yield* assemblies.put(known.key, { ...known.entry, assemblyId })
-        return assemblyId
-      })
-    }
+  for (const [what, begin, more] of [
+    ["an undecided creation", leftInCreation, {}],
+    ["restart", (options: AssemblyUpload.Options) => until(options, "FileCompleted"), { restart: true }]
+  ] as const) {
+    test(`${what} creates no other Assembly while the first one cannot be canceled`, function* () {
+      yield* begin(job(`${what}, stuck`))
+      const before = yield* knownId
+      const created: Array<string> = []
+      const down = Emulated.without("DELETE", ({ method, url }) => method === "POST" && created.push(url))
+      const error = yield* Effect.flip(Effect.provide(run(job(`${what}, stuck`, more)), down))
+      assert.include(error.message, "the Assembly has not ended after its cancellation")
+      assert.isFalse(created.some((url) => url.endsWith("/assemblies")))
+      assert.strictEqual(yield* knownId, before)
+    })
+  }
+
+  const restartable: Readonly<
+    Record<string, (options: AssemblyUpload.Options) => Effect.Effect<unknown, unknown, Services>>
+  > = {
+    "is uploading": (options) => until(options, "FileCompleted"),
+    "has completed": run,
+    "is gone": (options) => Effect.andThen(until(options, "AssemblyCreated"), rewrite({ assemblyId: gone }))
+  }
   for (const [state, begin] of Object.entries(restartable)) {
     test(`restart creates another Assembly if the one that the journal knows ${state}`, function* () {
-      const first = yield* begin(`restarted, ${state}`)
+      yield* begin(job(`restarted, ${state}`))
+      const { assemblyId } = (yield* known).entry
       const status = yield* run(job(`restarted, ${state}`, { restart: true }))
-      assert.notStrictEqual<string | undefined>(status.assembly_id, first)
+      assert.notStrictEqual<string>(status.assembly_id, assemblyId)
       assert.sameMembers(storedIn(status), whole)
-      if (state !== "is uploading") return
-      assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(first ?? ""))).ok, "ASSEMBLY_CANCELED")
+      if (state === "is uploading") assert.strictEqual((yield* Assemblies.get(assemblyId)).ok, "ASSEMBLY_CANCELED")
     })
   }
 
@@ -427,33 +390,19 @@ layer(Emulated.live)("A job with a journal", (it) => {
     yield* until(job("restarted id", { params }), "FileCompleted")
     const error = yield* Effect.flip(run(job("restarted id", { params, restart: true })))
     assert(error._tag === "InvalidRequest", error._tag)
-    assert.deepStrictEqual(Tests.pluck(error.issues, "path"), [["restart"]])
-    const status = yield* run(job("restarted id", { params }))
-    assert.strictEqual(status.assembly_id, assemblyId)
-    assert.sameMembers(storedIn(status), whole)
-  })
-
-  test("restart creates nothing while the Assembly that the journal knows cannot be canceled", function* () {
-    const first = statusOf(yield* until(job("not canceled"), "FileCompleted"))
-    const created: Array<string> = []
-    const down = Emulated.without("DELETE", ({ method, url }) => method === "POST" && created.push(url))
-    const restarted = run(job("not canceled", { restart: true }))
-    const error = yield* Effect.flip(Effect.provide(restarted, down))
-    assert.include(error.message, "the Assembly has not ended after its cancellation")
-    assert.deepStrictEqual(created, [])
-    const [known] = yield* assembliesIn
-    assert.strictEqual<string | undefined>(known?.entry.assemblyId, first?.assembly_id)
+    assert.deepStrictEqual(Tests.pathsOf(error), ["restart"])
+    yield* isContinued(job("restarted id", { params }))
   })
 
   test("one run at a time holds a job; the other waits, and answers with what the first completed", function* () {
-    const [one, other] = yield* Effect.all(
-      [Stream.runCollect(eventsOf(job("twice"))), Stream.runCollect(eventsOf(job("twice")))],
+    const both = yield* Effect.all(
+      [1, 2].map(() => Stream.runCollect(eventsOf(job("twice")))),
       { concurrency: 2 }
     )
-    const created = [...one, ...other].filter(AssemblyUploadEvent.$is("AssemblyCreated"))
-    assert.strictEqual(created.length, 1)
-    assert.strictEqual([...one, ...other].filter(AssemblyUploadEvent.$is("Waiting")).length, 1)
-    assert.deepStrictEqual([one.at(-1)?._tag, other.at(-1)?._tag], ["Completed", "Completed"])
+    const tags = both.flat().map(({ _tag }) => _tag)
+    for (const tag of ["AssemblyCreated", "Waiting"]) assert.strictEqual(tags.filter((one) => one === tag).length, 1)
+    const ends = both.map((events) => events.at(-1)?._tag)
+    assert.deepStrictEqual(ends, ["Completed", "Completed"])
   })
 
   test("a stream that comes once is refused by name, before anything is created", function* () {
@@ -461,22 +410,18 @@ layer(Emulated.live)("A job with a journal", (it) => {
     const error = yield* Effect.flip(
       run(job("once", { files: [file("a.bin", 1), { source: once, filename: "b.bin" }] }))
     )
-    assert.strictEqual(
-      error.message,
-      "AssemblyUpload: files.1.source: Expected a source that can be read again, got a one-shot stream"
-    )
+    const message = "AssemblyUpload: files.1.source: Expected a source that can be read again, got a one-shot stream"
+    assert.strictEqual(error.message, message)
     assert.deepStrictEqual(yield* assembliesIn, [])
   })
+
   for (const [what, tag, params] of [
     ["written", "LeaseLost", { steps: handle }],
     ["forgotten", "ServiceFailure", { templateId: "unknown" }]
   ] as const) {
     test(`a job is not ${what} by a run that has lost it`, function* () {
       assert.strictEqual((yield* takenOver(job("lost lease", { params })))._tag, tag)
-      assert.deepStrictEqual(
-        (yield* assembliesIn).map(({ entry }) => entry._tag),
-        ["Creating"]
-      )
+      assert.strictEqual((yield* known).entry._tag, "Creating")
     })
   }
 

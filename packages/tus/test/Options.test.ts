@@ -3,9 +3,8 @@
  */
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Layer, Predicate, Stream } from "effect"
-import { Clients, Scene, Tests, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Scene, Tests, Upload } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 const bytes = Scene.content(10)
@@ -87,10 +86,8 @@ layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("Options", (it) 
     for (const name of times) {
       for (const input of noTimes) {
         const least = name.endsWith("Timeout") ? "above" : "of at least"
-        assert.strictEqual(
-          (yield* refused({ [name]: input })).message,
-          `Upload: ${name}: Expected a finite duration ${least} zero, at most 100 years`
-        )
+        const message = `Upload: ${name}: Expected a finite duration ${least} zero, at most 100 years`
+        assert.strictEqual((yield* refused({ [name]: input })).message, message)
       }
     }
     for (const name of ["stallTimeout", "finishTimeout"] as const) yield* refused({ [name]: 0 })
@@ -104,36 +101,28 @@ layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("Options", (it) 
 
   it.effect("that do not fit the source are refused before anything exists", function* () {
     const oneShot = UploadSource.fromStream(Scene.pieces(bytes, 3), { size: 10n })
-    assert.strictEqual(
-      (yield* refused({ parallel: 2 }, oneShot)).message,
-      "Upload: parallel: Expected a source that can be read again, got a one-shot stream"
-    )
+    const message = "Upload: parallel: Expected a source that can be read again, got a one-shot stream"
+    assert.strictEqual((yield* refused({ parallel: 2 }, oneShot)).message, message)
     const endless = UploadSource.make({ size: 2n ** 63n, bytes: () => Stream.empty })
-    assert.strictEqual(
-      (yield* refused({}, endless)).message,
-      "Upload: source.size: Expected 0 to 9223372036854775807 bytes, got 9223372036854775808"
-    )
+    const sizeMessage = "Upload: source.size: Expected 0 to 9223372036854775807 bytes, got 9223372036854775808"
+    assert.strictEqual((yield* refused({}, endless)).message, sizeMessage)
   })
 
   it.effect("refuses fromBytes and fromBlob of another value with a message about the value", function* () {
-    for (const value of ["x", 5, null, {}, [1, 2]]) {
-      assert.strictEqual(
-        (yield* refused({}, UploadSource.fromBytes(value as never))).message,
-        "Upload: source: Expected a Uint8Array whose memory was not transferred"
-      )
-      assert.strictEqual(
-        (yield* refused({}, UploadSource.fromBlob(value as never))).message,
-        "Upload: source: Expected a Blob with the functions slice and arrayBuffer"
-      )
+    const detached = new Uint8Array(13)
+    structuredClone(detached.buffer, { transfer: [detached.buffer] })
+    for (const value of ["x", 5, null, undefined, {}, [1, 2], new ArrayBuffer(13), new Uint16Array(13), detached]) {
+      const message = "Upload: source: Expected a Uint8Array whose memory was not transferred"
+      assert.strictEqual((yield* refused({}, UploadSource.fromBytes(value as never))).message, message)
+      const blobMessage = "Upload: source: Expected a Blob with the functions slice and arrayBuffer"
+      assert.strictEqual((yield* refused({}, UploadSource.fromBlob(value as never))).message, blobMessage)
     }
   })
 
   it.effect("with a source that is none are refused before anything exists", function* () {
     for (const none of [null, {}, "cat.jpg", bytes, UploadSource.fromPath("cat.jpg")]) {
-      assert.strictEqual(
-        (yield* refused({}, none as never)).message,
-        "Upload: source: Expected an UploadSource, such as UploadSource.fromBytes(bytes)"
-      )
+      const message = "Upload: source: Expected an UploadSource, such as UploadSource.fromBytes(bytes)"
+      assert.strictEqual((yield* refused({}, none as never)).message, message)
     }
   })
 

@@ -10,7 +10,6 @@ import { Array as Arr, Schema } from "effect"
 
 interface Job extends Packing.Item {
   readonly id: number
-  readonly key: string
   readonly isPoison: boolean
 }
 
@@ -36,20 +35,14 @@ const resolve = (first: ReadonlyArray<Packing.Pack<Job>>) => {
 }
 
 const jobsOf = (count: number, isPoison: (id: number) => boolean): Arr.NonEmptyReadonlyArray<Job> =>
-  Arr.makeBy(count, (id) => ({ id, key: "a", isPoison: isPoison(id), files: 1, bytes: 1, at: 0 }))
+  Arr.makeBy(count, (id) => ({ id, isPoison: isPoison(id), files: 1, bytes: 1, at: 0 }))
 
 describe("packing", () => {
   it.prop(
-    "every job waits at most `within`, and is in one final pack of its key within the maxima, and only poison fails",
+    "every job waits at most `within`, and is in one final pack within the maxima, and only poison fails",
     {
       arrivals: Schema.Array(
-        Schema.Struct({
-          pause: between(0, 30),
-          key: Schema.Literals(["a", "b", "c"]),
-          files: between(1, 4),
-          bytes: between(0, 12),
-          poison: between(0, 9)
-        })
+        Schema.Struct({ pause: between(0, 30), files: between(1, 4), bytes: between(0, 12), poison: between(0, 9) })
       ).check(Schema.isMaxLength(60)),
       limits: Schema.Struct({ files: between(1, 12), bytes: between(1, 40), within: between(0, 100) })
     },
@@ -60,75 +53,41 @@ describe("packing", () => {
         return { ...rest, id, at: now, isPoison: poison === 0 }
       })
       const ended = new Map<Job, boolean>()
-      const waiting = new Map<string, ReadonlyArray<Job>>()
-      const seen = new Map<string, Packing.Seen>()
-      const takeAll = (key: string, time: number) => {
-        const queue = waiting.get(key) ?? []
-        const before = seen.get(key) ?? Packing.unseen
-        const [taken, rest] = Arr.splitAt(queue, Packing.ready(queue, limits, before, time))
-        waiting.set(key, rest)
+      let waiting: ReadonlyArray<Job> = []
+      let seen = Packing.unseen
+      const takeAll = (time: number) => {
+        const [taken, rest] = Arr.splitAt(waiting, Packing.ready(waiting, limits, seen, time))
+        waiting = rest
         if (!Arr.isReadonlyArrayNonEmpty(taken)) return
-        const files = taken.reduce((sum, job) => sum + job.files, 0)
-        assert.isTrue(taken.every((job) => job.key === key && time <= Packing.dueAt(job, limits)))
+        const sum = (field: "files" | "bytes") => taken.reduce((all, job) => all + job[field], 0)
+        assert.isTrue(taken.every((job) => time <= Packing.dueAt(job, limits)))
         if (taken.length > 1) {
-          assert.isAtMost(files, Packing.size(before, limits))
-          assert.isAtMost(
-            taken.reduce((sum, { bytes }) => sum + bytes, 0),
-            limits.bytes
-          )
+          assert.isAtMost(sum("files"), Packing.size(seen, limits))
+          assert.isAtMost(sum("bytes"), limits.bytes)
         }
         const pack = Packing.make(taken)
         const resolved = resolve([pack])
         for (const [job, isGood] of resolved.ended) ended.set(job, isGood)
         assert.strictEqual(resolved.ended.size, taken.length)
+        assert.isBelow(resolved.assemblies, 2 * taken.length)
         const hasFailed = taken.some(({ isPoison }) => isPoison)
-        seen.set(key, Packing.remember(before, pack, files, hasFailed))
-        takeAll(key, time)
+        seen = Packing.remember(seen, pack, sum("files"), hasFailed)
+        takeAll(time)
       }
-      /** What is due before a time, the earliest first. */
+      /** What is due before a time. */
       const runUntil = (time: number) => {
-        for (;;) {
-          const [next] = [...waiting.values()]
-            .flatMap(([first]) => (first === undefined ? [] : [first]))
-            .toSorted((a, b) => a.at - b.at)
-          if (next === undefined || Packing.dueAt(next, limits) > time) return
-          takeAll(next.key, Packing.dueAt(next, limits))
+        for (let next = waiting[0]; next !== undefined && Packing.dueAt(next, limits) <= time; next = waiting[0]) {
+          takeAll(Packing.dueAt(next, limits))
         }
       }
       for (const job of jobs) {
         runUntil(job.at)
-        waiting.set(job.key, [...(waiting.get(job.key) ?? []), job])
-        takeAll(job.key, job.at)
+        waiting = [...waiting, job]
+        takeAll(job.at)
       }
       runUntil(Infinity)
       assert.strictEqual(ended.size, jobs.length)
       for (const [job, isGood] of ended) assert.strictEqual(isGood, !job.isPoison)
-    }
-  )
-
-  it("one poison file of n is alone after at most 2·log2(n) + 1 further Assemblies, for each n and each place", () => {
-    for (const count of [...Array.from({ length: 24 }, (_, index) => index + 1), 99, 100]) {
-      for (let place = 0; place < count; place++) {
-        const { assemblies, ended } = resolve([Packing.make(jobsOf(count, (id) => id === place))])
-        assert.isAtMost(assemblies - 1, 2 * Math.log2(count) + 1, `${place} of ${count}`)
-        assert.deepStrictEqual(
-          [...ended].filter(([, isGood]) => !isGood).map(([{ id }]) => id),
-          [place]
-        )
-      }
-    }
-  })
-
-  it.prop(
-    "any poison files: exactly these fail, with fewer than 2·n Assemblies",
-    { poison: Schema.Array(Schema.Boolean).check(Schema.isMinLength(1), Schema.isMaxLength(100)) },
-    ({ poison }) => {
-      const { assemblies, ended } = resolve([Packing.make(jobsOf(poison.length, (id) => poison[id] === true))])
-      assert.deepStrictEqual(
-        [...ended].toSorted(([a], [b]) => a.id - b.id).map(([, isGood]) => !isGood),
-        poison
-      )
-      assert.isBelow(assemblies, 2 * poison.length)
     }
   )
 
@@ -169,44 +128,38 @@ describe("packing", () => {
   ])("a pack of %d jobs that fails: the next packs are %j", (count, expected) => {
     const ids = (jobs: ReadonlyArray<Job>) => jobs.map(({ id }) => id).join()
     const packs = Packing.failed(Packing.make(jobsOf(count, () => true)))
-    assert.deepStrictEqual(
-      packs.map(({ jobs, other }) => (other.length === 0 ? ids(jobs) : `${ids(jobs)} then ${ids(other)}`)),
-      expected
-    )
+    const shown = packs.map(({ jobs, other }) => (other.length === 0 ? ids(jobs) : `${ids(jobs)} then ${ids(other)}`))
+    assert.deepStrictEqual(shown, expected)
   })
 
   it.each([true, false])("the end of a half, with a failure: %s, does not change what was seen", (hasFailed) => {
     const seen = { files: 10, failed: 1 }
     const halves = Packing.failed(Packing.make(jobsOf(4, () => true)))
-    assert.deepStrictEqual(
-      halves.map((half) => Packing.remember(seen, half, 2, hasFailed)),
-      [seen]
-    )
+    const after = halves.map((half) => Packing.remember(seen, half, 2, hasFailed))
+    assert.deepStrictEqual(after, [seen])
   })
 })
 
-describe("PackedStatus.share", () => {
-  it.each(["a", "b"])("a job with upload %s gets its own results, and those that were made from no upload", (own) => {
-    const uploads = ["a", "b"].map((id) => ({ id }))
-    const results = {
-      imported: [{ id: "i" }, { id: "of i", original_id: "i" }],
-      encoded: [
-        { id: "of a", original_id: "a" },
-        { id: "of b", original_id: "b" },
-        { id: "of both", original_id: ["a", "b"] }
-      ]
-    }
-    const status = { ok: "ASSEMBLY_COMPLETED", assembly_id: Assembly.AssemblyId.make("0".repeat(32)), uploads, results }
-    const shared = PackedStatus.share(
-      status,
-      uploads.filter(({ id }) => id === own)
-    )
-    assert.deepStrictEqual(
-      Object.values(shared.results ?? {}).map((files) => files.map(({ id }) => id)),
-      [
-        ["i", "of i"],
-        [`of ${own}`, "of both"]
-      ]
-    )
-  })
+it.each(["a", "b"])("a job with upload %s gets its own results, and those that were made from no upload", (own) => {
+  const uploads = ["a", "b"].map((id) => ({ id }))
+  const results = {
+    imported: [{ id: "i" }, { id: "of i", original_id: "i" }],
+    encoded: [
+      { id: "of a", original_id: "a" },
+      { id: "of b", original_id: "b" },
+      { id: "of both", original_id: ["a", "b"] }
+    ]
+  }
+  const status = { ok: "ASSEMBLY_COMPLETED", assembly_id: Assembly.AssemblyId.make("0".repeat(32)), uploads, results }
+  const shared = PackedStatus.share(
+    status,
+    uploads.filter(({ id }) => id === own)
+  )
+  assert.deepStrictEqual(
+    Object.values(shared.results ?? {}).map((files) => files.map(({ id }) => id)),
+    [
+      ["i", "of i"],
+      [`of ${own}`, "of both"]
+    ]
+  )
 })

@@ -3,11 +3,10 @@
  * `crypto` has neither `subtle` nor `randomUUID`. The real browsers are in `scripts/runtimes`.
  */
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { afterAll, assert, beforeAll, layer, vi } from "@assembly-effect/testkit/flow"
 import { WebCrypto } from "effect/crypto"
 import { Effect, Layer, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { Scene, TusServer, Upload } from "./utils/index.ts"
+import { afterAll, assert, beforeAll, layer, vi, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const { crypto, fetch } = globalThis
 
@@ -62,10 +61,9 @@ layer(page)("in a page", (it) => {
     const layers = [UploadJournal.layerMemory(), UploadJournal.layerStore(Effect.die("a store that no journal is for"))]
     for (const journal of layers) {
       const error = yield* Layer.build(journal).pipe(Effect.scoped, Effect.flip)
-      assert.strictEqual(
-        error.message,
+      const message =
         "the upload journal: cannot write: crypto.subtle is unavailable; serve the page over https or from localhost"
-      )
+      assert.strictEqual(error.message, message)
     }
   })
 

@@ -1,8 +1,7 @@
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
-import { Clients, type Fault, Scene, ScriptedTus, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, type Fault, Scene, ScriptedTus, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(4 * 1024 * 1024 + 5)
 
@@ -40,12 +39,9 @@ layer(Clients.undici)("Upload in parts", (it) => {
         if (concat !== undefined && concat !== "partial") {
           assert.match(String(concat), /^final;\/resumable\/files\/u0 \/resumable\/files\/u1 \/resumable\/files\/u2$/)
         }
-        const { headers: told, ...answer } = go()
-        const { location } = told ?? {}
-        return {
-          ...answer,
-          headers: { ...told, ...(location === undefined ? undefined : { location: `/proxy/v1${location}` }) }
-        }
+        const answer = go()
+        const { location } = answer.headers ?? {}
+        return location === undefined ? answer : ScriptedTus.withHeaders(answer, { location: `/proxy/v1${location}` })
       }
       const target = yield* UploadTarget.make({
         tusUrl: `${server.origin}/proxy/v1/resumable/files/`,
@@ -94,19 +90,15 @@ layer(Clients.undici)("Upload in parts", (it) => {
     // Long URLs, because a busy machine may not remove a hundred parts in the time that a failure waits for this.
     const long = `/resumable/files/${"a".repeat(1000)}/`
     server.meet = (_, go) => {
-      const { headers: { location = "", ...headers } = {}, ...answer } = go()
-      return {
-        ...answer,
-        headers: location === "" ? headers : { location: location.replace("/resumable/files/", long) }
-      }
+      const answer = go()
+      const location = answer.headers?.["location"]?.replace("/resumable/files/", long)
+      return location === undefined ? answer : { ...answer, headers: { location } }
     }
     const source = UploadSource.make({ size: 9n * 1024n * 1024n, bytes: () => Stream.die("no byte may be asked for") })
     const error = yield* Effect.flip(Upload.run(server.target, source, { ...Scene.options, parallel: 9 }))
     assert.strictEqual(error._tag, "InvalidRequest")
-    assert.deepStrictEqual(
-      ["POST", "PATCH", "DELETE"].map((method) => server.requests.filter((one) => one === method).length),
-      [9, 0, 9]
-    )
+    const counts = ["POST", "PATCH", "DELETE"].map((method) => server.requests.filter((one) => one === method).length)
+    assert.deepStrictEqual(counts, [9, 0, 9])
   })
 
   it.effect("a small source has no parts", function* () {

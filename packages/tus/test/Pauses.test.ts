@@ -3,10 +3,9 @@
  */
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource } from "@assembly-effect/tus"
-import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Deferred, Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
+import { assert, layerTest, Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const options = {
   metadata: Scene.options.metadata,
@@ -33,13 +32,11 @@ const begin = Effect.fnUntraced(function* (
 
 /** A server that holds the answers to requests of one kind back. */
 const holding = Effect.fnUntraced(function* (method: ScriptedTus.Request["method"]) {
-  const server = yield* ScriptedTus.make
   const held = yield* Deferred.make<void>()
-  server.meet = async (request, go) => {
+  const server = yield* ScriptedTus.changing(method, (go) => {
     const answer = go()
-    if (request.method === method) await Effect.runPromise(Deferred.await(held))
-    return answer
-  }
+    return Effect.runPromise(Effect.as(Deferred.await(held), answer))
+  })
   return { server, release: Deferred.succeed(held, undefined) }
 })
 
@@ -47,20 +44,14 @@ const delaysOf = (events: ReadonlyArray<UploadEvent>) =>
   events.flatMap((event) => (event._tag === "Retrying" ? [Duration.toMillis(event.delay)] : []))
 
 layerTest(Clients.undici)("An upload", (it) => {
-  for (const [what, size, fails] of [
-    ["a creation that is turned away", 10, (method) => (method === "POST" ? 429 : undefined)],
-    [
-      "a question that is not answered",
-      300_000,
-      (method) => (method === "PATCH" || method === "HEAD" ? 500 : undefined)
-    ]
-  ] satisfies ReadonlyArray<readonly [string, number, (method: string) => number | undefined]>) {
-    it.effect(`doubles the pause after ${what}, up to 30 seconds, and takes half of it at least`, function* () {
+  it.effect.each([
+    ["a creation that is turned away", 10, ["POST"], 429],
+    ["a question that is not answered", 300_000, ["PATCH", "HEAD"], 500]
+  ] as const)(
+    "doubles the pause after %s, up to 30 seconds, and takes half of it at least",
+    function* ([, size, methods, status]) {
       const server = yield* ScriptedTus.make
-      server.meet = (request, go) => {
-        const status = fails(request.method)
-        return status === undefined ? go() : { status }
-      }
+      server.meet = ({ method }, go) => (methods.some((failing) => failing === method) ? { status } : go())
       const { events, fiber } = yield* begin(server, size, { maxRetries: 11 })
       for (let failures = 1; failures <= 11; failures++) {
         yield* Scene.soon(() => delaysOf(events).length === failures)
@@ -74,8 +65,8 @@ layerTest(Clients.undici)("An upload", (it) => {
         yield* TestClock.adjust(1)
       }
       assert.strictEqual((yield* Fiber.join(fiber))._tag, "Failure")
-    })
-  }
+    }
+  )
 
   it.effect("gives the server finishTimeout after the last byte, not stallTimeout", function* () {
     const { release, server } = yield* holding("PATCH")

@@ -1,8 +1,8 @@
 /**
  * What an editor shows of the errors of a function: the name of a union, or the names of its members.
  */
-import { assert, layerTest } from "@assembly-effect/testkit/flow"
-import { Effect, Layer } from "effect"
+import { assert, it } from "@assembly-effect/testkit/flow"
+import { Effect } from "effect"
 import { API, NodeBuilderFlags, SignatureKind, SymbolFlags, type Symbol, type Type } from "typescript/unstable/sync"
 
 const folder = new URL("..", import.meta.url).pathname
@@ -20,11 +20,9 @@ const printed = Effect.acquireRelease(
     const flags = NodeBuilderFlags.NoTruncation
 
     const resolved = (symbol: Symbol) => (symbol.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
-    const moduleOf = (name: string) => {
-      const file = program.getSourceFile(`${folder}src/${name}.ts`)
-      const symbol = file === undefined ? undefined : checker.getSymbolAtLocation(file)
-      return symbol === undefined ? [] : checker.getExportsOfModule(symbol)
-    }
+    const file = program.getSourceFile(`${folder}src/index.ts`)
+    const module = file === undefined ? undefined : checker.getSymbolAtLocation(file)
+    const index = module === undefined ? [] : checker.getExportsOfModule(module)
     const errorOf = (type: Type | undefined): ReadonlyArray<string> => {
       if (type === undefined || !kinds.has(type.getSymbol()?.name ?? "")) return []
       const error = (type.isTypeReference() ? checker.getTypeArguments(type) : [])[1]
@@ -36,24 +34,21 @@ const printed = Effect.acquireRelease(
       const calls = checker.getSignaturesOfType(type, SignatureKind.Call)
       return [...errorOf(type), ...calls.flatMap((call) => errorOf(checker.getReturnTypeOfSignature(call)))]
     }
-    const functions = moduleOf("index").flatMap((module) =>
+    return index.flatMap((one) =>
       checker
-        .getExportsOfModule(resolved(module))
-        .flatMap((found) => errorsOf(resolved(found)).map((error) => `${module.name}.${found.name}: ${error}`))
+        .getExportsOfModule(resolved(one))
+        .flatMap((found) => errorsOf(resolved(found)).map((error) => `${one.name}.${found.name}: ${error}`))
     )
-    return functions
   })
 )
 
-layerTest(Layer.empty)("The errors that an editor shows", (it) => {
-  it.effect("of each public function are the name of a union, or the names of its members", function* () {
+it.effect(
+  "The errors that an editor shows of each public function are the name of a union, or the names of its members",
+  function* () {
     const functions = yield* printed
     assert.isAtLeast(functions.length, 26)
     // The members of `UploadError` alone would be more than 20.
     const isShort = (line: string) => /^[\w.]+: \w+(?: \| \w+){0,4}$/.test(line)
-    assert.deepStrictEqual(
-      functions.filter((line) => !isShort(line)),
-      []
-    )
-  })
-})
+    assert.isEmpty(functions.filter((line) => !isShort(line)))
+  }
+)

@@ -2,9 +2,8 @@
  * Web streams as sources of uploads.
  */
 import { WebSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber } from "effect"
-import { Clients, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(3_000_000)
 const options = {

@@ -3,9 +3,8 @@
  * it without them.
  */
 import { UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect } from "effect"
-import { Clients, type Fault, Scene, ScriptedTus, type TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, type Fault, Scene, ScriptedTus, type TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(600_000)
 const source = UploadSource.fromBytes(bytes)

@@ -3,14 +3,14 @@
  */
 import { UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Random } from "effect"
+import type { HttpClient } from "effect/http"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Clients, Draw, type Fault, Kills, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Draw, type Fault, Kills, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const killed = new URL("utils/killed.ts", import.meta.url)
-const uploads = Number(process.env["RELIABILITY_UPLOADS"] ?? 12)
+const uploads = Number(process.env["RELIABILITY_UPLOADS"] ?? 24)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
 
 /**
@@ -52,19 +52,6 @@ const drawCreationFault: Effect.Effect<ReadonlyArray<Fault>> = Effect.flatMap(Ra
       ])
 )
 
-const drawSource = (bytes: Uint8Array): Effect.Effect<UploadSource.UploadSource> =>
-  Effect.flatMap(Random.nextIntBetween(1, 5000), (size) =>
-    Draw.pick<UploadSource.UploadSource>([
-      UploadSource.fromBytes(bytes),
-      UploadSource.make({
-        size: BigInt(bytes.length),
-        bytes: (offset) => Scene.pieces(bytes.subarray(Number(offset)), size)
-      }),
-      UploadSource.fromStream(Scene.pieces(bytes, size), { size: BigInt(bytes.length) }),
-      UploadSource.fromStream(Scene.pieces(bytes, size))
-    ])
-  )
-
 /** The Status of the Assembly cannot be had, so that no receipt tells of a creation. */
 const noReceipts: ReadonlyArray<Fault> = Array.from({ length: 20 }, () => ({
   _tag: "Status",
@@ -84,31 +71,35 @@ interface Plan {
  * A creation must not run out of time because the machine is busy: no schedule would know of it. Parts that were put
  * together are asked for until `finishTimeout`, so that it bears a question that stalls.
  */
-const timeouts = (stallTimeout: "3 seconds" | "5 seconds") => ({ stallTimeout, finishTimeout: "15 seconds" }) as const
-
-const drawMemory = Effect.gen(function* () {
-  const bytes = Scene.content(yield* Random.nextIntBetween(0, 400_000))
-  const chunkSize = yield* Draw.pick([undefined, 50_000, 100_000])
-  return { bytes, source: yield* drawSource(bytes), options: { ...timeouts("3 seconds"), chunkSize } }
-})
-
-const drawFile = Effect.gen(function* () {
-  const bytes = Scene.content(yield* Draw.fileSize)
-  return { bytes, source: yield* Draw.file(bytes), options: { ...timeouts("5 seconds"), ...(yield* Draw.options) } }
-})
+const timeouts = { stallTimeout: "5 seconds", finishTimeout: "15 seconds" } as const
 
 const drawPlan = Effect.gen(function* () {
-  const count = yield* Random.nextIntBetween(0, 6)
-  const drawn = (yield* Random.nextIntBetween(0, 2)) === 0 ? yield* drawFile : yield* drawMemory
-  const size = drawn.bytes.length
-  return {
+  const isLarge = (yield* Random.nextIntBetween(0, 2)) === 0
+  const bytes = Scene.content(isLarge ? yield* Draw.fileSize : yield* Random.nextIntBetween(0, 400_000))
+  const piece = yield* Random.nextIntBetween(isLarge ? 5000 : 1, 50_000)
+  const size = BigInt(bytes.length)
+  const source = yield* Draw.pick<UploadSource.UploadSource>([
+    yield* Draw.file(bytes),
+    UploadSource.fromBytes(bytes),
+    UploadSource.make({ size, bytes: (offset) => Scene.pieces(bytes.subarray(Number(offset)), piece) }),
+    UploadSource.fromStream(Scene.pieces(bytes, piece), { size }),
+    UploadSource.fromStream(Scene.pieces(bytes, piece))
+  ])
+  const drawn = yield* Draw.options
+  const options = {
+    ...timeouts,
     ...drawn,
-    faults: [
-      ...(yield* drawCreationFault),
-      ...(yield* Effect.forEach(Array.from({ length: count }), (_, index) => drawFault(size, index))),
-      ...((yield* Random.nextIntBetween(0, 3)) > 0 ? [] : noReceipts)
-    ]
-  } satisfies Plan
+    chunkSize: isLarge ? drawn.chunkSize : yield* Draw.pick([undefined, 50_000, 100_000]),
+    // A stream has no parts.
+    parallel: source._tag === "OneShot" ? 1 : drawn.parallel
+  }
+  const count = yield* Random.nextIntBetween(0, 6)
+  const faults = [
+    ...(yield* drawCreationFault),
+    ...(yield* Effect.forEach(Array.from({ length: count }), (_, index) => drawFault(bytes.length, index))),
+    ...((yield* Random.nextIntBetween(0, 3)) > 0 ? [] : noReceipts)
+  ]
+  return { bytes, source, options, faults } satisfies Plan
 })
 
 const mebi = 1024 * 1024
@@ -137,19 +128,27 @@ const ends = (server: string, { bytes, faults, options }: Plan): ReadonlyArray<s
   ]
 }
 
+type Kind = (client: HttpClient.HttpClient) => HttpClient.HttpClient
+const same: Kind = (client) => client
+/** What users do to the body of a request on its way, so that it arrives, or so that the upload may be refused. */
+const honest = [same, same, Clients.buffering(32), Clients.buffering("unbounded"), Clients.collecting]
+const others = [Clients.readingTwice, Clients.repeating, Clients.compressing(true), Clients.compressing(false)]
+
 const oneUpload = Effect.gen(function* () {
   const plan = yield* drawPlan
   const [server, { place: open }] = yield* Draw.pick(Object.entries(yield* Servers.Both))
-  const client = yield* Draw.pick([...Object.values(Clients.beneath), Clients.registered])
+  const beneath = yield* Draw.pick([...Object.values(Clients.beneath), Clients.registered])
+  const isWhole = (yield* Random.nextIntBetween(0, 2)) > 0
+  const kind = yield* Draw.pick(isWhole ? honest : others)
   const { faults, ...place } = yield* open
   faults.push(...plan.faults)
   const outcome = yield* Upload.run(place.target, plan.source, { ...Scene.options, ...plan.options }).pipe(
-    Effect.provide(client),
+    Effect.provide(Clients.changed(beneath, kind)),
     Effect.result
   )
   assert.isAtMost(yield* place.created, 1)
   const end = outcome._tag === "Success" ? "complete" : outcome.failure._tag
-  assert.include(ends(server, plan), end, `${server}, ${JSON.stringify(plan.faults.slice(0, 8))}`)
+  if (isWhole) assert.include(ends(server, plan), end, `${server}, ${JSON.stringify(plan.faults.slice(0, 8))}`)
   if (end === "complete") assert.strictEqual(yield* place.sha256, TusServer.sha256(plan.bytes))
   return end
 }).pipe(Effect.scoped)

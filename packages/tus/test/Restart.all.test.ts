@@ -3,13 +3,11 @@
  */
 import { Assemblies } from "@assembly-effect/api"
 import { Assembly } from "@assembly-effect/schema"
-import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import { fork } from "node:child_process"
-import { Clients, Emulated, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Emulated, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const program = new URL("../../emulator/test/fixtures/emulator.ts", import.meta.url)
 
@@ -39,8 +37,6 @@ const client = ({ baseUrl, key, secret }: Ready) => Emulated.signed({ baseUrl },
 
 const bytes = Scene.content(6 * 1024 * 1024 + 7)
 
-type Moment = readonly [UploadEvent["_tag"], UploadSource.UploadSource, Partial<Upload.Options>]
-
 /**
  * A source whose second half stays away until `gate` opens, but for the start of each part: whatever the machine is
  * doing, the upload is not over before.
@@ -55,57 +51,39 @@ const held = (source: UploadSource.Replayable, gate: Effect.Effect<void>): Uploa
   }
 })
 
-/** The second of these events: something is stored then, and something is missing. */
-const furtherMoments: ReadonlyArray<Moment> = [
-  ["Progress", UploadSource.fromBytes(bytes), {}],
-  ["Progress", UploadSource.fromStream(Scene.pieces(bytes, 50_000)), { chunkSize: 1_000_000 }]
-]
-
-const moments: ReadonlyArray<Moment> = [
-  // A process takes a second or two to start: one of the three is enough for every day.
-  ...(process.env["RELIABILITY_KILLS"] === undefined ? [] : furtherMoments),
-  ["PartCompleted", UploadSource.fromBytes(bytes), { parallel: 4 }]
-]
-
 layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("R3", (it) => {
-  for (const [tag, source, options] of moments) {
-    const kind = options.parallel === undefined ? (source._tag === "OneShot" ? "stream" : "source") : "source in parts"
-    it.effect(`a server killed at ${tag} gets the rest of a ${kind}, no second upload`, function* () {
-      const fs = yield* FileSystem.FileSystem
-      const data = yield* fs.makeTempDirectoryScoped({ prefix: "restart-" })
-      const first = yield* start({ data })
-      const port = Number(new URL(first.ready.baseUrl).port)
-      const api = yield* Layer.build(client(first.ready))
-      const created = yield* Effect.provideContext(Assemblies.create({ numExpectedUploadFiles: 1 }), api)
-      const target = yield* Effect.provideContext(UploadTarget.fromAssembly(created), api)
+  it.effect("a server killed at the second PartCompleted gets the rest of a source, no second upload", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped({ prefix: "restart-" })
+    const first = yield* start({ data })
+    const port = Number(new URL(first.ready.baseUrl).port)
+    const api = yield* Layer.build(client(first.ready))
+    const created = yield* Effect.provideContext(Assemblies.create({ numExpectedUploadFiles: 1 }), api)
+    const target = yield* Effect.provideContext(UploadTarget.fromAssembly(created), api)
 
-      const restarted = yield* Deferred.make<void>()
-      let seen = 0
-      const tags: Array<string> = []
-      const toSend = source._tag === "Replayable" ? held(source, Deferred.await(restarted)) : source
-      const upload = Upload.events(target, toSend, {
-        ...Scene.options,
-        ...options,
-        // A process takes a while to start, and to answer, on a busy machine more so.
-        stallTimeout: "5 seconds",
-        retryDelay: "50 millis",
-        maxRetries: 40
-      })
-      yield* Stream.runForEach(upload, (event) => {
-        tags.push(event._tag)
-        return event._tag === tag && ++seen === 2
-          ? Effect.andThen(first.kill, start({ data, port })).pipe(
-              Effect.andThen(Deferred.succeed(restarted, undefined))
-            )
-          : Effect.void
-      })
-      assert.isAtLeast(seen, 2)
-      assert.include(tags, "Retrying")
-      assert.include(tags, "Resumed")
-      const id = Assembly.AssemblyId.make(created.assembly_id)
-      const status = yield* Effect.provideContext(Assemblies.get(id), api)
-      assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", started_tus_uploads: 1, finished_tus_uploads: 1 })
-      assert.deepInclude(status.uploads?.[0], { size: bytes.length, sha256: TusServer.sha256(bytes) })
+    const restarted = yield* Deferred.make<void>()
+    let seen = 0
+    const tags: Array<string> = []
+    const upload = Upload.events(target, held(UploadSource.fromBytes(bytes), Deferred.await(restarted)), {
+      ...Scene.options,
+      parallel: 4,
+      // A process takes a while to start, and to answer, on a busy machine more so.
+      stallTimeout: "5 seconds",
+      retryDelay: "50 millis",
+      maxRetries: 40
     })
-  }
+    yield* Stream.runForEach(upload, (event) => {
+      tags.push(event._tag)
+      return event._tag === "PartCompleted" && ++seen === 2
+        ? Effect.andThen(first.kill, start({ data, port })).pipe(Effect.andThen(Deferred.succeed(restarted, undefined)))
+        : Effect.void
+    })
+    assert.isAtLeast(seen, 2)
+    assert.include(tags, "Retrying")
+    assert.include(tags, "Resumed")
+    const id = Assembly.AssemblyId.make(created.assembly_id)
+    const status = yield* Effect.provideContext(Assemblies.get(id), api)
+    assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", started_tus_uploads: 1, finished_tus_uploads: 1 })
+    assert.deepInclude(status.uploads?.[0], { size: bytes.length, sha256: TusServer.sha256(bytes) })
+  })
 })

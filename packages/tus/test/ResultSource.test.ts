@@ -76,12 +76,8 @@ for (const [name, client] of Object.entries(clients)) {
 
     it.effect("a result without a URL or a size in its Status is SourceFailed, and nothing is requested", function* () {
       const { lines, resource } = yield* result
-      for (const file of [
-        { ssl_url: resource.url },
-        { size },
-        { ssl_url: "", size },
-        { ssl_url: resource.url, size: null }
-      ]) {
+      const { url } = resource
+      for (const file of [{ ssl_url: url }, { size }, { ssl_url: "", size }, { ssl_url: url, size: null }]) {
         const error = yield* Effect.flip(WebSource.fromResult(file))
         assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
       }

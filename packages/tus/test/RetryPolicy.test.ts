@@ -4,9 +4,8 @@
 import { RetryPolicy } from "@assembly-effect/api"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource } from "@assembly-effect/tus"
-import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
-import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
+import { assert, layerTest, Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 const source = UploadSource.fromBytes(Scene.content(300_000))

@@ -1,8 +1,7 @@
 /** Options, metadata and sources that a program changes, wraps or uses again. */
 import { Upload, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
-import { Clients, Scene } from "./utils/index.ts"
+import { assert, layer, Clients, Scene } from "./utils/index.ts"
 
 const bytes = Scene.content(1000)
 
@@ -14,10 +13,8 @@ layer(Layer.provideMerge(Upload.layer, Clients.undici))("An upload", (it) => {
       metadata.filename = name
       yield* Upload.run(target, UploadSource.fromBytes(bytes), { metadata })
     }
-    assert.deepStrictEqual(
-      server.created.map((upload) => upload.metadata["filename"]),
-      ["a.bin", "b.bin"]
-    )
+    const names = server.created.map((upload) => upload.metadata["filename"])
+    assert.deepStrictEqual(names, ["a.bin", "b.bin"])
   })
 
   it.effect("whose valid options object became invalid: fails with InvalidRequest, and creates nothing", function* () {

@@ -1,9 +1,8 @@
 /** What a journal knows of jobs that share Assemblies: it is written before anything is sent, and no file is stored twice. */
 import type { Assembly } from "@assembly-effect/schema"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Stream } from "effect"
-import { AssemblyUpload, Emulated, Leases, Tests } from "./utils/index.ts"
+import { assert, layer, AssemblyUpload, Emulated, Leases, Tests } from "./utils/index.ts"
 
 const storing = { ":original": { robot: "/upload/handle" } }
 const waiting = { ...storing, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
@@ -105,10 +104,7 @@ layer(Emulated.live)("the journal of packs", ({ effect }) => {
     const { store: free } = Leases.makeStore()
     const second = yield* Effect.forkChild(tagsOf({ ...store, leases: free.leases }, jobs))
     const entries = yield* isRunning(2)
-    assert.lengthOf(
-      entries.filter(({ ok }) => ok === "ASSEMBLY_CANCELED"),
-      1
-    )
+    assert.strictEqual(entries.filter(({ ok }) => ok === "ASSEMBLY_CANCELED").length, 1)
     yield* Fiber.interrupt(second)
     yield* Fiber.interrupt(first)
   })

@@ -2,10 +2,9 @@
  * Bodies that the platform sends as a whole: nothing is seen of one until it is answered.
  */
 import { UploadEvent, UploadSource } from "@assembly-effect/tus"
-import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
 import { HttpClient } from "effect/http"
-import { Clients, Link, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layerTest, Clients, Link, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const kibi = 1024
 const mebi = 1024 * kibi
@@ -62,10 +61,9 @@ layerTest(Clients.fetch)("Slices", (it) => {
       const { events, sent } = yield* over(Link.ofRate(600), 300_000, source)
       assert.deepStrictEqual(sent.slice(0, 6), [262_144, 131_072, 65_536, 32_768, 16_384, 16_384])
       assert.isTrue(sent.slice(5).every((size) => size <= 16_384))
-      assert.deepStrictEqual(
-        retries(events).map(({ reason }) => withoutPort(reason)),
-        Array.from({ length: 4 }, () => "append at 127.0.0.1: nothing was sent or received for 30s")
-      )
+      const reasons = retries(events).map(({ reason }) => withoutPort(reason))
+      const stalled = "append at 127.0.0.1: nothing was sent or received for 30s"
+      assert.deepStrictEqual(reasons, Array(4).fill(stalled))
     })
 
     it.effect(`of ${kind} are told as sent when they are answered, and not before`, function* () {
@@ -88,10 +86,8 @@ layerTest(Clients.fetch)("Slices", (it) => {
   it.effect("of a part are learned by that part alone", function* () {
     const { sent } = yield* over(fast, 4 * mebi, UploadSource.fromBytes, { parallel: 2 })
     const each = [256, 512, 1024, 256]
-    assert.sameMembers(
-      sent.map((size) => size / kibi),
-      [...each, ...each]
-    )
+    const sizes = sent.map((size) => size / kibi)
+    assert.sameMembers(sizes, [...each, ...each])
   })
 
   it.effect("leave the server the time to store the upload after the last one, and no longer", function* () {
@@ -99,9 +95,7 @@ layerTest(Clients.fetch)("Slices", (it) => {
     const waited = yield* over(late(600), 300_000)
     assert.deepStrictEqual(retries(waited.events), [])
     const healed = yield* over(late(631), 300_000)
-    assert.deepStrictEqual(
-      retries(healed.events).map(({ reason }) => withoutPort(reason)),
-      ["append at 127.0.0.1: nothing was sent or received for 10m 30s"]
-    )
+    const reasons = retries(healed.events).map(({ reason }) => withoutPort(reason))
+    assert.deepStrictEqual(reasons, ["append at 127.0.0.1: nothing was sent or received for 10m 30s"])
   })
 })

@@ -2,9 +2,8 @@
  * Only what the network did is healed: a source that dies or is interrupted ends the upload, as what it is.
  */
 import { UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Effect, Exit, Stream } from "effect"
-import { Clients, Scene, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Scene, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(2_000_000)
 

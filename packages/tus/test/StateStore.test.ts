@@ -75,21 +75,19 @@ const target = Effect.runSync(
   UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" })
 )
 
-describe("a state that is untrusted", () => {
-  test("stays untrusted after every later change", () => {
-    const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
-    const wrong = UploadState.untrusted(new UploadUntrusted({ description: "upload-offset is 17", mayBeWhole: true }))
-    const untrusted = wrong(creating(0)(UploadState.inParts(size, 3)))
-    for (const change of [
-      UploadState.whole({ _tag: "Planned" }),
-      UploadState.part(0)({ _tag: "Planned" }),
-      UploadState.concatenating("f", [], 3n),
-      UploadState.concatenated(url),
-      UploadState.replaced(UploadState.inParts(size, 3)),
-      UploadState.completed(url, 3n),
-      UploadState.replaced(UploadState.planned)
-    ]) {
-      assert.strictEqual(change(untrusted), untrusted)
-    }
-  })
+test("a state that is untrusted stays untrusted after every later change", () => {
+  const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
+  const wrong = UploadState.untrusted(new UploadUntrusted({ description: "upload-offset is 17", mayBeWhole: true }))
+  const untrusted = wrong(creating(0)(UploadState.inParts(size, 3)))
+  for (const change of [
+    UploadState.whole({ _tag: "Planned" }),
+    UploadState.part(0)({ _tag: "Planned" }),
+    UploadState.concatenating("f", [], 3n),
+    UploadState.concatenated(url),
+    UploadState.replaced(UploadState.inParts(size, 3)),
+    UploadState.completed(url, 3n),
+    UploadState.replaced(UploadState.planned)
+  ]) {
+    assert.strictEqual(change(untrusted), untrusted)
+  }
 })

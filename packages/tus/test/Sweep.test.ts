@@ -1,38 +1,21 @@
 /** Expired entries go while uploads write, and no write waits for the whole journal. */
 import { Assembly } from "@assembly-effect/schema"
 import { UploadJournal } from "@assembly-effect/tus"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Option, Random } from "effect"
 import { TestClock } from "effect/testing"
-import { Journals, Leases } from "./utils/index.ts"
+import { assert, describe, it, Journals, Leases } from "./utils/index.ts"
 
 /** A store that counts what is asked of it. */
 const counted = () => {
   const { leases, store } = Leases.makeStore()
   let count = 0
-  const counting = <A, E>(effect: Effect.Effect<A, E>) =>
+  const counting = Leases.around(store, (operation) =>
     Effect.suspend(() => {
       count++
-      return effect
+      return operation
     })
-  const journal = (options?: UploadJournal.Options) =>
-    Effect.runSync(
-      UploadJournal.make(
-        {
-          get: (key) => counting(store.get(key)),
-          set: (key, text) => counting(store.set(key, text)),
-          remove: (key) => counting(store.remove(key)),
-          keys: counting(store.keys),
-          leases: {
-            get: (key) => counting(store.leases.get(key)),
-            swap: (key, expected, text) => counting(store.leases.swap(key, expected, text)),
-            remove: (key) => counting(store.leases.remove(key)),
-            keys: counting(store.leases.keys)
-          }
-        },
-        options
-      )
-    )
+  )
+  const journal = (options?: UploadJournal.Options) => Effect.runSync(UploadJournal.make(counting, options))
   const taken = () => {
     const before = count
     count = 0
@@ -79,10 +62,8 @@ describe("a journal", () => {
     for (let write = 0; write < 20; write++) yield* one.put("mine", now)
     assert.deepStrictEqual(yield* store.keys, ["mine"])
     // The removal of an entry takes its lease. It goes with the next sweeps.
-    assert.deepStrictEqual(
-      [...leases.keys()].filter((key) => key.startsWith("b")),
-      []
-    )
+    const left = [...leases.keys()].filter((key) => key.startsWith("b"))
+    assert.deepStrictEqual(left, [])
     assert.isTrue(Option.isSome(yield* one.get("mine")))
   })
 

@@ -10,9 +10,8 @@ import {
   UploadSource,
   UploadTarget
 } from "@assembly-effect/tus"
-import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Redacted, Stream } from "effect"
-import { Scene, Tests } from "./utils/index.ts"
+import { assert, layerTest, Scene, Tests } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 const target = UploadTarget.make({

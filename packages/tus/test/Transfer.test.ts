@@ -11,247 +11,160 @@ const target = Effect.runSync(
 )
 const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
 
-type Outgoing = ConstructorParameters<typeof Transfer>[0]["outgoing"]
-
 const again = { size: 100n, replayable: true }
 const once = { size: 100n, replayable: false }
 const unknown = { size: undefined, replayable: false }
 
-/**
- * A transfer whose server reported the offset 10 before three failures. `handed` is the number of bytes that the HTTP
- * client got, if this run has created the upload.
- */
-const asking = (outgoing: Outgoing, handed?: bigint): Transfer => {
-  const transfer = new Transfer(
-    { outgoing, isPart: false },
-    url,
-    handed === undefined ? undefined : { sent: handed, offset: undefined }
-  )
+/** A transfer of a run that has given so many bytes to the HTTP client, or of a later run. */
+const begin = (outgoing: ConstructorParameters<typeof Transfer>[0]["outgoing"], sent?: bigint, offset?: bigint) =>
+  new Transfer({ outgoing, isPart: false }, url, sent === undefined ? undefined : { sent, offset })
+
+/** A transfer whose server reported the offset 10 before three failures. */
+const asking = (outgoing: typeof again | typeof unknown = again, handed?: bigint): Transfer => {
+  const transfer = begin(outgoing, handed)
   transfer.moveTo(10n)
   for (const _ of [1, 2, 3]) transfer.failed()
   return transfer
 }
 
-/** The same transfer before the next bytes are sent. */
-const sending = (outgoing: Outgoing = again, handed?: bigint): Transfer => {
-  const transfer = asking(outgoing, handed)
-  transfer.moveTo(10n)
-  return transfer
-}
-
-/** What is next. */
-const next = (transfer: Transfer) => (transfer.isDone ? "Done" : transfer.isAsking ? "Asking" : "Sending")
-
-const at = (acknowledged: bigint, failures: number) => ({ isAsking: false, acknowledged, failures })
-
-const shown = (transfer: Transfer) => ({
-  isAsking: transfer.isAsking,
-  acknowledged: transfer.acknowledged,
-  failures: transfer.failures
-})
+/** What is next, from where, and after how many failures. */
+const shown = (transfer: Transfer) =>
+  transfer.isDone
+    ? "Done"
+    : transfer.isAsking
+      ? "Asking"
+      : `Sending from ${transfer.acknowledged} after ${transfer.failures} failures`
 
 describe("a transfer after the creation", () => {
-  for (const [what, sent, length, offset, expected] of [
-    ["offset 0 after a creation without a body: sends from 0", 0n, 9n, 0n, "Sending"],
-    ["the offset of the whole length: is done", 9n, 9n, 9n, "Done"],
-    ["an empty upload: is done", 0n, 0n, 0n, "Done"],
-    ["an offset within the sent bytes: continues there", 9n, 9n, 4n, "Sending"],
-    ["no offset: asks", 9n, 9n, undefined, "Asking"],
-    ["an offset beyond the sent bytes: asks", 9n, 9n, 10n, "Asking"],
-    ["an offset above 0 after a creation without a body: asks", 0n, undefined, 4n, "Asking"]
-  ] as const) {
-    test(what, () => {
-      const outgoing = { size: length, replayable: true }
-      const transfer = new Transfer({ outgoing, isPart: false }, url, { sent, offset })
-      assert.strictEqual(next(transfer), expected)
-      if (expected === "Sending") assert.strictEqual(transfer.acknowledged, offset ?? -1n)
-      // The server cannot have more bytes than were sent.
-      if (expected !== "Done") assert.strictEqual(transfer.located({ offset: sent + 1n })?._tag, "UploadUntrusted")
-    })
-  }
+  test.each([
+    ["offset 0 after a creation without a body", 0n, 9n, 0n, "Sending from 0 after 0 failures"],
+    ["the offset of the whole length", 9n, 9n, 9n, "Done"],
+    ["an empty upload", 0n, 0n, 0n, "Done"],
+    ["an offset within the sent bytes", 9n, 9n, 4n, "Sending from 4 after 0 failures"],
+    ["no offset", 9n, 9n, undefined, "Asking"],
+    ["an offset beyond the sent bytes", 9n, 9n, 10n, "Asking"],
+    ["an offset above 0 after a creation without a body", 0n, undefined, 4n, "Asking"]
+  ] as const)("%s (%s sent of %s, told %s): %s", (_, sent, size, offset, expected) => {
+    const transfer = begin({ size, replayable: true }, sent, offset)
+    assert.strictEqual(shown(transfer), expected)
+    // The server cannot have more bytes than were sent.
+    if (expected !== "Done") assert.strictEqual(transfer.located({ offset: sent + 1n })?._tag, "UploadUntrusted")
+  })
 
   test("of an earlier run: asks, and does not know what was sent", () => {
-    const transfer = new Transfer({ outgoing: again, isPart: false }, url, undefined)
-    assert.strictEqual(next(transfer), "Asking")
+    const transfer = begin(again)
+    assert.strictEqual(shown(transfer), "Asking")
+    transfer.handedOver(60n, undefined)
     assert.isUndefined(transfer.located({ offset: 99n }))
-    assert.strictEqual(next(transfer), "Sending")
+    assert.strictEqual(shown(transfer), "Sending from 99 after 0 failures")
   })
 })
 
-describe("handedOver", () => {
-  test("keeps the highest offset that the HTTP client got, and the declared length", () => {
-    const transfer = sending(unknown, 20n)
-    transfer.handedOver(60n, undefined)
-    transfer.handedOver(15n, 30n)
-    assert.strictEqual(transfer.expectedLength, 30n)
-    assert.strictEqual(transfer.receipted(20n)?._tag, "UploadUntrusted")
-    assert.isUndefined(transfer.receipted(60n))
-  })
-
-  test("keeps that it is unknown what an earlier run has sent", () => {
-    const transfer = sending()
-    transfer.handedOver(60n, undefined)
-    assert.isUndefined(transfer.located({ offset: 61n }))
-  })
+test("handedOver keeps the highest offset that the HTTP client got, and the declared length", () => {
+  const transfer = begin(unknown, 20n, 10n)
+  transfer.handedOver(60n, undefined)
+  transfer.handedOver(15n, 30n)
+  assert.strictEqual(transfer.expectedLength, 30n)
+  assert.strictEqual(transfer.receipted(20n)?._tag, "UploadUntrusted")
+  assert.isUndefined(transfer.receipted(60n))
 })
 
-describe("distrust, and moveTo", () => {
-  test("the end of the body: continues there, and counts no failures", () => {
-    const transfer = sending()
-    assert.isUndefined(transfer.distrust(60n, 60n, true))
-    transfer.moveTo(60n, undefined)
-    assert.deepStrictEqual(shown(transfer), at(60n, 0))
-    assert.strictEqual(transfer.length, 100n)
-    const deferred = sending(unknown)
-    deferred.moveTo(60n, 60n)
-    assert.strictEqual(next(deferred), "Done")
-  })
-
-  test("an offset within a body of declared length: continues there; of any other body: is untrusted", () => {
-    for (const offset of [11n, 59n]) {
-      const transfer = sending()
-      assert.isUndefined(transfer.distrust(offset, 60n, true))
-      transfer.moveTo(offset)
-      assert.deepStrictEqual(shown(transfer), at(offset, 0))
-      assert.strictEqual(sending().distrust(offset, 60n, false)?._tag, "UploadUntrusted")
-    }
-  })
-
-  test("an offset beyond the bytes that the HTTP client got: is untrusted", () => {
-    for (const [offset, handed] of [
-      [61n, 60n],
-      [100n, 60n],
-      [60n, 40n]
-    ] as const) {
-      for (const isPart of [false, true]) {
-        const transfer = new Transfer({ outgoing: again, isPart }, url, undefined)
-        assert.deepInclude(transfer.distrust(offset, handed, true), {
+describe("an answer to a PATCH", () => {
+  test.each([
+    [60n, 60n, true, undefined],
+    [11n, 60n, true, undefined],
+    [59n, 60n, true, undefined],
+    [59n, 60n, false, false],
+    [61n, 60n, true, false],
+    [100n, 60n, true, true],
+    [60n, 40n, true, false]
+  ] as const)("of offset %s after %s bytes, a declared length: %s", (offset, handed, declares, mayBeWhole) => {
+    for (const isPart of [false, true]) {
+      const error = new Transfer({ outgoing: again, isPart }, url, undefined).distrust(offset, handed, declares)
+      if (mayBeWhole === undefined) assert.isUndefined(error)
+      else {
+        assert.deepInclude(error, {
           _tag: "UploadUntrusted",
           host: "a.example.com",
           description: `upload-offset is ${offset}, but bytes up to ${handed} were sent`,
-          mayBeWhole: offset >= 100n && !isPart
+          mayBeWhole: mayBeWhole && !isPart
         })
       }
     }
   })
+
+  test("that moves on counts no failures, and keeps the length or tells it", () => {
+    const transfer = asking()
+    transfer.moveTo(60n, undefined)
+    assert.strictEqual(shown(transfer), "Sending from 60 after 0 failures")
+    assert.strictEqual(transfer.length, 100n)
+    const deferred = asking(unknown)
+    deferred.moveTo(60n, 60n)
+    assert.strictEqual(shown(deferred), "Done")
+  })
 })
 
-describe("located", () => {
-  test("an offset below the end, of a source that can be read again: continues there", () => {
-    for (const [offset, failures] of [
-      [5n, 3],
-      [10n, 3],
-      [11n, 0]
-    ] as const) {
-      const transfer = asking(again)
-      assert.isUndefined(transfer.located({ offset }))
-      assert.deepStrictEqual(shown(transfer), at(offset, failures))
-    }
+describe("the offsets that HEAD tells", () => {
+  const of = (offset: bigint, length?: bigint) => ({ offset, length })
+  // `failed` is a request that failed between two reports, which changes nothing.
+  for (const [outgoing, handed, told, expected] of [
+    [again, undefined, [of(5n)], "Sending from 5 after 3 failures"],
+    [again, undefined, [of(10n)], "Sending from 10 after 3 failures"],
+    [again, undefined, [of(11n)], "Sending from 11 after 0 failures"],
     // Only an offset above the highest one is progress.
-    const transfer = asking(again)
-    transfer.located({ offset: 5n })
-    transfer.located({ offset: 10n })
-    assert.strictEqual(transfer.failures, 3)
-  })
-
-  test("the end, or any offset of a one-shot stream: must be reported twice", () => {
-    for (const [offset, outgoing, expected] of [
-      [100n, again, "Done"],
-      [60n, once, "Sending"]
-    ] as const) {
-      const transfer = asking(outgoing)
-      assert.isUndefined(transfer.located({ offset }))
-      assert.strictEqual(next(transfer), "Asking")
-      // A failed request between the two reports changes nothing.
-      transfer.failed()
-      assert.isUndefined(transfer.located({ offset }))
-      assert.strictEqual(next(transfer), expected)
-    }
-    // The first report was wrong.
-    const replayed = asking(again)
-    replayed.located({ offset: 100n })
-    replayed.located({ offset: 60n })
-    assert.deepStrictEqual(shown(replayed), at(60n, 0))
-    const stream = asking(once)
-    stream.located({ offset: 3n })
-    stream.located({ offset: 60n })
-    assert.strictEqual(next(stream), "Asking")
-    stream.located({ offset: 60n })
-    assert.deepStrictEqual(shown(stream), at(60n, 0))
-  })
-
-  test("a fourth report that differs from the third: fails with UploadMismatch", () => {
-    const transfer = asking(once)
-    for (const offset of [1n, 2n, 3n]) assert.isUndefined(transfer.located({ offset }))
-    const error = transfer.located({ offset: 60n })
-    assert.deepInclude(error, { _tag: "UploadMismatch", host: "a.example.com", expected: "3, as reported before" })
-  })
-
-  test("an accepted report: the next one is the first again", () => {
-    const transfer = asking(once)
-    for (const offset of [1n, 2n, 3n, 3n]) transfer.located({ offset })
-    assert.strictEqual(next(transfer), "Sending")
-    transfer.failed()
-    for (const offset of [3n, 4n, 5n]) assert.isUndefined(transfer.located({ offset }))
-    assert.strictEqual(next(transfer), "Asking")
-  })
-
-  test("every byte is stored, but the length is not: sends the length", () => {
-    const transfer = asking(again)
-    transfer.length = undefined
-    transfer.located({ offset: 100n })
-    transfer.located({ offset: 100n })
-    assert.deepStrictEqual(shown(transfer), at(100n, 0))
-    assert.isFalse(transfer.isDone)
-  })
-
-  test("an offset beyond the sent bytes: fails at once with UploadUntrusted", () => {
-    for (const outgoing of [again, once]) {
-      for (const offset of [51n, 100n, 101n]) {
-        assert.deepInclude(asking(outgoing, 50n).located({ offset }), {
-          _tag: "UploadUntrusted",
-          description: `upload-offset is ${offset}, but bytes up to 50 were sent`,
-          mayBeWhole: offset >= 100n
-        })
-      }
-    }
-  })
-
-  test("an offset beyond the end: fails at once with UploadMismatch", () => {
-    for (const outgoing of [again, once]) {
-      const error = asking(outgoing).located({ offset: 101n })
-      assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-offset" })
-    }
-  })
-
-  test("a length that nobody declared, or another one than was declared: fails at once with UploadMismatch", () => {
-    const declared = asking(unknown)
-    declared.handedOver(0n, 80n)
-    for (const [transfer, expected] of [
-      [asking(unknown), "none yet"],
-      [declared, "80"],
-      [asking(again), "100"]
-    ] as const) {
-      const error = transfer.located({ offset: 10n, length: 70n })
-      assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-length", expected, found: "70" })
-    }
-    declared.located({ offset: 80n, length: 80n })
-    assert.isUndefined(declared.located({ offset: 80n, length: 80n }))
-    assert.strictEqual(next(declared), "Done")
-  })
+    [again, undefined, [of(5n), of(10n)], "Sending from 10 after 3 failures"],
+    [again, undefined, [of(100n)], "Asking"],
+    [again, undefined, [of(100n), "failed", of(100n)], "Done"],
+    [again, undefined, [of(100n), of(60n)], "Sending from 60 after 0 failures"],
+    [once, undefined, [of(60n)], "Asking"],
+    [once, undefined, [of(60n), "failed", of(60n)], "Sending from 60 after 0 failures"],
+    [once, undefined, [of(3n), of(60n)], "Asking"],
+    [once, undefined, [of(3n), of(60n), of(60n)], "Sending from 60 after 0 failures"],
+    [once, undefined, [of(1n), of(2n), of(3n)], "Asking"],
+    [once, undefined, [of(1n), of(2n), of(3n), of(60n)], "UploadMismatch: upload-offset: 3, as reported before"],
+    [once, undefined, [of(1n), of(2n), of(3n), of(3n), "failed", of(3n), of(4n), of(5n)], "Asking"],
+    [again, 50n, [of(51n)], "UploadUntrusted: upload-offset is 51, but bytes up to 50 were sent: false"],
+    [once, 50n, [of(100n)], "UploadUntrusted: upload-offset is 100, but bytes up to 50 were sent: true"],
+    [again, undefined, [of(101n)], "UploadMismatch: upload-offset: 0 to 100"],
+    [once, undefined, [of(101n)], "UploadMismatch: upload-offset: 0 to 100"],
+    [unknown, undefined, [of(10n, 70n)], "UploadMismatch: upload-length: none yet"],
+    [again, undefined, [of(10n, 70n)], "UploadMismatch: upload-length: 100"],
+    ["declared 80", undefined, [of(10n, 70n)], "UploadMismatch: upload-length: 80"],
+    ["declared 80", undefined, [of(80n, 80n), of(80n, 80n)], "Done"],
+    // The length is still to be told.
+    ["told no length", undefined, [of(100n), of(100n)], "Sending from 100 after 0 failures"]
+  ] as const) {
+    const steps = told.map((step) => (step === "failed" ? step : `${step.offset} of ${step.length}`)).join(", ")
+    const kind = typeof outgoing === "string" ? outgoing : `${outgoing.size}, read again: ${outgoing.replayable}`
+    test(`${steps} (${kind}, sent ${handed}): ${expected}`, () => {
+      const transfer = asking(
+        outgoing === "told no length" ? again : outgoing === "declared 80" ? unknown : outgoing,
+        handed
+      )
+      if (outgoing === "declared 80") transfer.handedOver(0n, 80n)
+      if (outgoing === "told no length") transfer.length = undefined
+      const [error, ...others] = told.flatMap(
+        (step) => (step === "failed" ? transfer.failed() : transfer.located(step)) ?? []
+      )
+      assert.isEmpty(others)
+      assert.strictEqual(
+        error === undefined
+          ? shown(transfer)
+          : error._tag === "UploadMismatch"
+            ? `${error._tag}: ${error.field}: ${error.expected}`
+            : `${error._tag}: ${error.description}: ${error.mayBeWhole}`,
+        expected
+      )
+    })
+  }
 })
 
-describe("receipted", () => {
-  test("all bytes were sent, or an earlier run may have sent them: is done", () => {
-    for (const transfer of [sending(), sending(again, 100n), asking(again, 100n)]) {
-      assert.isUndefined(transfer.receipted(100n))
-      assert.strictEqual(next(transfer), "Done")
-    }
-  })
-
-  test("another number of bytes was sent: fails with UploadUntrusted", () => {
-    const transfer = sending(again, 99n)
-    assert.deepInclude(transfer.receipted(100n), { _tag: "UploadUntrusted", mayBeWhole: true })
-    assert.isFalse(transfer.isDone)
-  })
+test("a receipt of 100 bytes: done, unless another number of bytes was sent", () => {
+  for (const transfer of [begin(again), begin(again, 100n, 10n), asking(again, 100n)]) {
+    assert.isUndefined(transfer.receipted(100n))
+    assert.strictEqual(shown(transfer), "Done")
+  }
+  const transfer = begin(again, 99n, 10n)
+  assert.deepInclude(transfer.receipted(100n), { _tag: "UploadUntrusted", mayBeWhole: true })
+  assert.isFalse(transfer.isDone)
 })

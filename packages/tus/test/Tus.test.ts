@@ -1,10 +1,8 @@
 import { AssemblyClient } from "@assembly-effect/api"
 import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Layer, Redacted, Stream } from "effect"
 import { HttpClient, type HttpClientRequest } from "effect/http"
-import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { Clients, Emulated, type Fault, Scene, Upload } from "./utils/index.ts"
+import { assert, layer, Clients, Emulated, type Fault, Loopback, Scene, Upload } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 
@@ -19,8 +17,8 @@ const recorded = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     const client = HttpClient.tapRequest(yield* HttpClient.HttpClient, (request) =>
       Effect.sync(() => void requests.push(request))
     )
-    yield* Effect.provideService(effect, HttpClient.HttpClient, client)
-    return requests
+    const made = yield* Effect.provideService(effect, HttpClient.HttpClient, client)
+    return { made, requests, lines: requests.map(({ method, url }) => `${method} ${url}`) }
   })
 
 /** A server whose downloads never end. */
@@ -43,11 +41,8 @@ layer(Layer.provideMerge(api, Clients.undici))("Tus.create", (it) => {
     yield* AssemblyClient.AssemblyClient
     const { server, target } = yield* Scene.make()
     for (const creation of [fixed, { ...fixed, partial: true }, { _tag: "Deferred", metadata }] as const) {
-      const requests = yield* recorded(Tus.create(target, creation))
-      assert.deepStrictEqual(
-        requests.map(({ method, url }) => `${method} ${url}`),
-        [`POST ${server.tusUrl}`]
-      )
+      const { lines, requests } = yield* recorded(Tus.create(target, creation))
+      assert.deepStrictEqual(lines, [`POST ${server.tusUrl}`])
       const told = JSON.stringify(requests[0]?.headers)
       assert.notMatch(told, /authorization|cookie|signature|key-of-the-api|s3cr3t/i)
     }
@@ -55,7 +50,8 @@ layer(Layer.provideMerge(api, Clients.undici))("Tus.create", (it) => {
 
   it.effect("is authorised by the assembly_url in its metadata alone (spec A-12)", function* () {
     const { server, target } = yield* Scene.make()
-    const [request] = yield* recorded(Tus.create(target, fixed))
+    const { requests } = yield* recorded(Tus.create(target, fixed))
+    const [request] = requests
     assert.deepStrictEqual(Object.keys(request?.headers ?? {}).toSorted(), [
       "tus-resumable",
       "upload-length",
@@ -73,26 +69,17 @@ layer(Layer.provideMerge(api, Clients.undici))("Tus.create", (it) => {
     it.effect(`sends nothing to the Location ${location}`, function* () {
       const hostile: Fault = { _tag: "StatusAfter", method: "POST", status: 201, headers: { location } }
       const { server, target } = yield* Scene.make([hostile])
-      const requests = yield* recorded(
-        Effect.map(
-          Effect.flip(Upload.run(target, UploadSource.fromBytes(Scene.content(600_000)), Scene.options)),
-          ({ _tag }) => assert.strictEqual(_tag, "UnsafeLocation")
-        )
-      )
-      assert.deepStrictEqual(
-        requests.map(({ method, url }) => `${method} ${url}`),
-        [`POST ${server.tusUrl}`]
-      )
+      const run = Upload.run(target, UploadSource.fromBytes(Scene.content(600_000)), Scene.options)
+      const { lines, made } = yield* recorded(Effect.flip(run))
+      assert.strictEqual(made._tag, "UnsafeLocation")
+      assert.deepStrictEqual(lines, [`POST ${server.tusUrl}`])
     })
   }
 
   it.effect("a URL that passes the checks is the only one that bytes go to (spec R-29)", function* () {
     const { server, target } = yield* Scene.make()
-    const requests = yield* recorded(Upload.run(target, UploadSource.fromBytes(Scene.content(600_000)), Scene.options))
-    assert.deepStrictEqual(
-      requests.map(({ method, url }) => `${method} ${url}`),
-      [`POST ${server.tusUrl}`, `PATCH ${server.tusUrl}/${server.created[0]?.id}`]
-    )
+    const { lines } = yield* recorded(Upload.run(target, UploadSource.fromBytes(Scene.content(600_000)), Scene.options))
+    assert.deepStrictEqual(lines, [`POST ${server.tusUrl}`, `PATCH ${server.tusUrl}/${server.created[0]?.id}`])
   })
 })
 
@@ -104,26 +91,20 @@ layer(Clients.undici)("Tus", (it) => {
       "tus-max-size": "9223372036854775807",
       "tus-checksum-algorithm": "md5, sha1"
     }
-    const { target } = yield* Scene.make([
-      { _tag: "Status", method: "OPTIONS", status: 200, headers },
-      { _tag: "Status", method: "OPTIONS", status: 200 },
-      { _tag: "Status", method: "OPTIONS", status: 200, headers: { "tus-max-size": "many" } },
-      { _tag: "Status", method: "OPTIONS", status: 404 }
-    ])
-    assert.deepStrictEqual(yield* Tus.discover(target), {
+    const answered = (status: number, told: Readonly<Record<string, string>> = {}) =>
+      Effect.flatMap(Scene.make([{ _tag: "Status", method: "OPTIONS", status, headers: told }]), ({ target }) =>
+        Tus.discover(target)
+      )
+    assert.deepStrictEqual(yield* answered(200, headers), {
       versions: ["1.0.0", "0.2.2"],
       extensions: ["creation", "checksum", "termination"],
       maxSize: 2n ** 63n - 1n,
       checksumAlgorithms: ["md5", "sha1"]
     })
-    assert.deepStrictEqual(yield* Tus.discover(target), {
-      versions: [],
-      extensions: [],
-      maxSize: undefined,
-      checksumAlgorithms: []
-    })
-    assert.strictEqual((yield* Effect.flip(Tus.discover(target)))._tag, "ProtocolViolation")
-    assert.strictEqual((yield* Effect.flip(Tus.discover(target)))._tag, "UploadRefused")
+    const nothing = { versions: [], extensions: [], maxSize: undefined, checksumAlgorithms: [] }
+    assert.deepStrictEqual(yield* answered(200), nothing)
+    assert.strictEqual((yield* Effect.flip(answered(200, { "tus-max-size": "many" })))._tag, "ProtocolViolation")
+    assert.strictEqual((yield* Effect.flip(answered(404)))._tag, "UploadRefused")
   })
 
   it.effect("download frees its connection when it is left in the middle", function* () {

@@ -11,11 +11,10 @@ import {
   UploadSource,
   UploadTarget
 } from "@assembly-effect/tus"
-import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
-import { Clock, Deferred, Duration, Effect, Layer, Schema, Stream } from "effect"
+import { Clock, Deferred, Duration, Effect, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"
-import { Clients, Scene, Upload } from "./utils/index.ts"
+import { assert, describe, effect, layer, Clients, Scene, Upload } from "./utils/index.ts"
 
 const secret = "s3cr3t"
 
@@ -33,37 +32,29 @@ const roundTrip = <A>(json: Schema.Codec<A, string>, event: A) =>
     return { text, decoded: yield* Schema.decodeEffect(json)(text) }
   })
 
-layerTest(Layer.empty)("The JSON form of an event", (it) => {
-  it.effect("of an upload has sizes as text, and no upload URL", function* () {
+describe("The JSON form of an event", () => {
+  effect("of an upload has sizes as text, and no upload URL", function* () {
     const url = yield* capability
-    const events: ReadonlyArray<readonly [UploadEvent.UploadEvent, string, UploadEvent.Public]> = [
+    const sizes = { sent: 2n ** 60n, acknowledged: 1n, total: 2n ** 62n }
+    const events: ReadonlyArray<readonly [UploadEvent.UploadEvent, string]> = [
+      [UploadEvent.Created({ url, length: undefined }), '"Created","length":null'],
       [
-        UploadEvent.Created({ url, length: undefined }),
-        '{"_tag":"Created","length":null}',
-        { _tag: "Created", length: undefined }
-      ],
-      [
-        UploadEvent.Progress({ sent: 2n ** 60n, acknowledged: 1n, total: 2n ** 62n }),
-        '{"_tag":"Progress","sent":"1152921504606846976","acknowledged":"1","total":"4611686018427387904"}',
-        { _tag: "Progress", sent: 2n ** 60n, acknowledged: 1n, total: 2n ** 62n }
+        UploadEvent.Progress(sizes),
+        '"Progress","sent":"1152921504606846976","acknowledged":"1","total":"4611686018427387904"'
       ],
       [
         UploadEvent.Retrying({ attempt: 1, delay: Duration.millis(250), reason: "gone" }),
-        '{"_tag":"Retrying","attempt":1,"delay":250,"reason":"gone"}',
-        { _tag: "Retrying", attempt: 1, delay: Duration.millis(250), reason: "gone" }
+        '"Retrying","attempt":1,"delay":250,"reason":"gone"'
       ],
-      [
-        UploadEvent.Completed({ url, length: 5n }),
-        '{"_tag":"Completed","length":"5"}',
-        { _tag: "Completed", length: 5n }
-      ]
+      [UploadEvent.Completed({ url, length: 5n }), '"Completed","length":"5"']
     ]
-    for (const [event, text, decoded] of events) {
-      assert.deepStrictEqual(yield* roundTrip(UploadEvent.Json, event), { text, decoded })
+    for (const [event, text] of events) {
+      const { url: _, ...decoded } = { url, ...event }
+      assert.deepStrictEqual<unknown>(yield* roundTrip(UploadEvent.Json, event), { text: `{"_tag":${text}}`, decoded })
     }
   })
 
-  it.effect("of a job has neither the id nor an address of the Assembly, nor upload URLs", function* () {
+  effect("of a job has neither the id nor an address of the Assembly, nor upload URLs", function* () {
     const url = yield* capability
     const status = {
       ok: "ASSEMBLY_COMPLETED",
@@ -96,7 +87,7 @@ layerTest(Layer.empty)("The JSON form of an event", (it) => {
     })
   })
 
-  it.effect("of a failure decodes to an instance of its class, in a job too", function* () {
+  effect("of a failure decodes to an instance of its class, in a job too", function* () {
     const error = new TusError.Stalled({ request: "append", host: "tus.example.com", after: Duration.seconds(30) })
     const { decoded } = yield* roundTrip(AssemblyUploadEvent.Json, AssemblyUploadEvent.FileFailed({ file: 1, error }))
     assert.deepStrictEqual(decoded, { _tag: "FileFailed", file: 1, error })
@@ -112,67 +103,56 @@ layerTest(Layer.empty)("The JSON form of an event", (it) => {
     })
     const json = Schema.fromJsonString(Schema.toCodecJson(AssemblyUploadError.AssemblyUploadError))
     const { decoded: again } = yield* roundTrip(json, failure)
-    if (again._tag !== "FilesFailed") return assert.fail(again._tag)
+    assert(again._tag === "FilesFailed", again._tag)
     const [, failed] = again.files
-    if (failed?.outcome !== "Failed") return assert.fail(failed?.outcome)
+    assert(failed?.outcome === "Failed", failed?.outcome)
     assert.instanceOf(failed.error, TusError.Stalled)
     assert.strictEqual(again.message, failure.message)
 
-    const limited = new ApiError.RateLimited({
-      operation: "Assemblies.get",
-      code: "C",
-      status: 429,
-      description: "m",
-      retryAfter: Duration.seconds(3)
-    })
+    const common = { operation: "Assemblies.get", code: "C", status: 429, description: "m" }
+    const limited = new ApiError.RateLimited({ ...common, retryAfter: Duration.seconds(3) })
     assert.deepStrictEqual((yield* roundTrip(json, limited)).decoded, limited)
   })
 })
 
-layerTest(Layer.empty)("progressInterval", (it) => {
-  it.effect("holds Progress back, and tells the newest one before any other event", function* () {
-    const seen: Array<string> = []
-    const emit = Events.paced<UploadEvent.UploadEvent>(
-      (event) => seen.push(event._tag === "Progress" ? `${event.sent}` : event._tag),
-      "1 second",
-      yield* Clock.Clock
-    )
-    const progress = (sent: bigint) => emit(UploadEvent.Progress({ sent, acknowledged: 0n, total: 9n }))
-    progress(1n)
-    progress(2n)
-    yield* TestClock.adjust("999 millis")
-    progress(3n)
-    assert.deepStrictEqual(seen, ["1"])
-    yield* TestClock.adjust("1 millis")
-    progress(4n)
-    assert.deepStrictEqual(seen, ["1", "4"])
-    progress(5n)
-    progress(6n)
-    emit(UploadEvent.Finishing({ total: 9n }))
-    emit(UploadEvent.Finishing({ total: 9n }))
-    assert.deepStrictEqual(seen, ["1", "4", "6", "Finishing", "Finishing"])
-  })
+effect("progressInterval holds Progress back, and tells the newest one before any other event", function* () {
+  const seen: Array<string> = []
+  const emit = Events.paced<UploadEvent.UploadEvent>(
+    (event) => seen.push(event._tag === "Progress" ? `${event.sent}` : event._tag),
+    "1 second",
+    yield* Clock.Clock
+  )
+  const progress = (sent: bigint) => emit(UploadEvent.Progress({ sent, acknowledged: 0n, total: 9n }))
+  progress(1n)
+  progress(2n)
+  yield* TestClock.adjust("999 millis")
+  progress(3n)
+  assert.deepStrictEqual(seen, ["1"])
+  yield* TestClock.adjust("1 millis")
+  progress(4n)
+  assert.deepStrictEqual(seen, ["1", "4"])
+  progress(5n)
+  progress(6n)
+  emit(UploadEvent.Finishing({ total: 9n }))
+  emit(UploadEvent.Finishing({ total: 9n }))
+  assert.deepStrictEqual(seen, ["1", "4", "6", "Finishing", "Finishing"])
 })
 
 layer(Clients.undici)("An upload with progressInterval", (it) => {
   const tags = (options: Partial<Upload.Options>) =>
     Effect.gen(function* () {
       const { target } = yield* Scene.make()
-      const source = UploadSource.fromBytes(Scene.content(2_000_000))
-      const events = yield* Stream.runCollect(
-        Upload.events(target, source, { ...Scene.options, chunkSize: 100_000, ...options })
-      )
-      return events.map(({ _tag }) => _tag)
+      const all = { ...Scene.options, chunkSize: 100_000, ...options }
+      const events = Upload.events(target, UploadSource.fromBytes(Scene.content(2_000_000)), all)
+      return (yield* Stream.runCollect(events)).map(({ _tag }) => _tag)
     })
 
   it.effect("tells less often, and everything else as before", function* () {
     const every = yield* tags({ progressInterval: undefined })
     const paced = yield* tags({ progressInterval: "1 hour" })
     assert.isAbove(every.filter((tag) => tag === "Progress").length, 3)
-    assert.deepStrictEqual(
-      paced.filter((tag, index) => tag !== "Progress" || paced[index - 1] !== "Progress"),
-      ["Created", "Progress", "Finishing", "Progress", "Completed"]
-    )
+    const kinds = paced.filter((tag, index) => tag !== "Progress" || paced[index - 1] !== "Progress")
+    assert.deepStrictEqual(kinds, ["Created", "Progress", "Finishing", "Progress", "Completed"])
     assert.isAtMost(paced.filter((tag) => tag === "Progress").length, 3)
   })
 })
@@ -202,12 +182,8 @@ const late = (...events: ReadonlyArray<Event>) =>
 const many = (_tag: string, count: number): ReadonlyArray<Event> =>
   Array.from({ length: count }, (_, number) => ({ _tag, number }))
 
-layerTest(Layer.empty)("unread events", (it) => {
-  it.effect("have one progress after another one only if something came between them", function* () {
-    const read = yield* late(...many("Progress", 500), { _tag: "Finishing", number: 0 }, ...many("Progress", 500))
-    assert.deepStrictEqual(
-      read.map(({ _tag, number }) => `${_tag} ${number}`),
-      ["Progress 499", "Finishing 0", "Progress 499"]
-    )
-  })
+effect("unread events have one progress after another one only if something came between them", function* () {
+  const read = yield* late(...many("Progress", 500), { _tag: "Finishing", number: 0 }, ...many("Progress", 500))
+  const shown = read.map(({ _tag, number }) => `${_tag} ${number}`)
+  assert.deepStrictEqual(shown, ["Progress 499", "Finishing 0", "Progress 499"])
 })

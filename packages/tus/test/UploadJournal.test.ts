@@ -1,10 +1,9 @@
 import { Assembly } from "@assembly-effect/schema"
 import { UploadJournal } from "@assembly-effect/tus"
-import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Context, Effect, FileSystem, Layer, Option, PlatformError, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { execFileSync } from "node:child_process"
-import { Journals, Tests } from "./utils/index.ts"
+import { assert, describe, it, Journals, Tests } from "./utils/index.ts"
 
 const entry = Journals.entryAt(0)
 

@@ -10,6 +10,10 @@ export const undici = NodeHttpClient.layerUndici
 export const fetch = NodeHttpClient.layerFetch
 export const beneath = { undici, "node:http": NodeHttpClient.layerNodeHttp, fetch }
 
+/** A client that is changed. */
+export const changed = (under: typeof undici, change: (client: HttpClient.HttpClient) => HttpClient.HttpClient) =>
+  Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, change)).pipe(Layer.provide(under))
+
 /** Undici as `@assembly-effect/node` builds and registers it. */
 export const registered = Layer.effect(
   HttpClient.HttpClient,

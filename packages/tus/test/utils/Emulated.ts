@@ -53,6 +53,12 @@ const fromDate = DateTime.makeUnsafe("2020-01-01")
 export const assembliesOf = (keyword: string) =>
   Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate, keywords: [keyword] })), (entries) => [...entries])
 
+/** Waits until so many Assemblies with this keyword are executing. */
+export const untilExecuting = (keyword: string, count: number) =>
+  Effect.repeat(assembliesOf(keyword), {
+    until: (entries) => entries.filter(({ ok }) => ok === "ASSEMBLY_EXECUTING").length === count
+  })
+
 /** The names of the files that the Assemblies with this keyword have stored. */
 export const filesOf = (keyword: string) =>
   Effect.flatMap(assembliesOf(keyword), (entries) =>

@@ -2,12 +2,13 @@
  * Journals of every kind, for the same tests.
  */
 import { SqliteClient } from "@assembly-effect/sqlite"
-import { UploadJournal, UploadTarget } from "@assembly-effect/tus"
+import { UploadJournal, type UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as UploadJournalSql from "@assembly-effect/tus/UploadJournalSql"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { Effect, FileSystem, Layer, type Scope } from "effect"
+import * as Scene from "./Scene.ts"
 
 /** Files and an HTTP client. */
 export const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici)
@@ -28,6 +29,20 @@ export const entryAt = (
       state
     })
   )
+
+/** The entry of an upload of this source, and its key. */
+export const of = Effect.fnUntraced(function* (
+  target: UploadTarget.UploadTarget,
+  source: UploadSource.Replayable,
+  state: UploadJournal.Entry["state"],
+  writtenAt = 0
+) {
+  const { metadata } = Scene.options
+  const { size } = source
+  const identity = yield* source.identity
+  const entry: UploadJournal.Entry = { target, metadata, size, identity: identity ?? null, writtenAt, state }
+  return { entry, key: yield* UploadJournal.keyOf(target, { ...metadata, identity, size }) }
+})
 
 /** A folder that is deleted after the test. */
 export const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "journal-" }))

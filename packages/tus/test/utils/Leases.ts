@@ -1,7 +1,7 @@
 /**
  * Stores of leases that fail or respond late, as a test requires.
  */
-import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
+import { JournalFailed, LeaseLost } from "@assembly-effect/tus/UploadJournal"
 import type { UploadJournal } from "@assembly-effect/tus"
 import { Effect, Random } from "effect"
 
@@ -63,12 +63,38 @@ export const along = <A, E, R>(way: Way, failure: E, change: Effect.Effect<A, E,
 /** A store for this process. */
 export const reach = (way: Way, store: Timed): Timed => {
   const failure = new JournalFailed({ action: "lease", description: "the store is away" })
-  const { leases } = store
-  return { ...store, leases: { ...leases, swap: (...change) => along(way, failure, leases.swap(...change)) } }
+  return around(store, (change, name) => (name === "swap" ? along(way, failure, change) : change))
 }
+
+/** A journal whose leases another process has taken as soon as `isTaken`. Nothing has told their holder yet. */
+export const taken = (journal: UploadJournal.UploadJournal["Service"], isTaken: () => boolean) => ({
+  ...journal,
+  lease: (key: string) =>
+    Effect.map(journal.lease(key), ({ check }) => ({
+      lost: Effect.never,
+      check: Effect.suspend(() =>
+        isTaken() ? Effect.fail(new LeaseLost({ key, description: "another process has it" })) : check
+      )
+    }))
+})
 
 /** Runs the effect after a random number of turns of other fibers. */
 export const later = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(Random.nextIntBetween(1, 20), (turns) =>
     Effect.andThen(Effect.repeat(Effect.yieldNow, { times: turns }), effect)
   )
+
+type Operation = Effect.Effect<unknown, unknown>
+
+/** An object whose operations, and those of the objects in it, are changed. */
+export const around = <T extends object>(
+  real: T,
+  change: (operation: Operation, name: PropertyKey) => Operation
+): T => {
+  const seen = (name: PropertyKey, value: unknown): unknown => {
+    if (Effect.isEffect(value)) return change(value as Operation, name)
+    if (typeof value === "function") return (...args: ReadonlyArray<unknown>) => seen(name, value.apply(real, args))
+    return typeof value === "object" && value !== null ? around(value, change) : value
+  }
+  return new Proxy(real, { get: (_, name) => seen(name, Reflect.get(real, name, real)) })
+}

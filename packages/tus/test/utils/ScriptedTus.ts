@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { buffer } from "node:stream/consumers"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Scene from "./Scene.ts"
-import { metadataOf, receiptOf } from "./TusServer.ts"
+import { metadataOf, receiptOf, statusOf } from "./TusServer.ts"
 
 /** `FINAL` is the concatenation, `GET` a request for the Assembly's Status. */
 export interface Request {
@@ -47,7 +47,27 @@ export interface ScriptedTus {
   meet: Meet
 }
 
-const assemblyId = "0".repeat(32)
+/** A server whose answers to requests of a kind are changed: once it has processed them, or instead of that. */
+export const changing = (
+  method: Request["method"],
+  change: (answer: () => Answer, index: number) => Answer | "cut" | Promise<Answer | "cut">
+) =>
+  Effect.map(make, (server) => {
+    let index = 0
+    server.meet = (request, go) => (request.method === method ? change(go, index++) : go())
+    return server
+  })
+
+/** An answer with other headers. */
+export const withHeaders = (answer: Answer, headers: Readonly<Record<string, string>>): Answer => ({
+  ...answer,
+  headers: { ...answer.headers, ...headers }
+})
+
+/** How many requests of a kind have come. */
+export const count = ({ requests }: ScriptedTus, method: Request["method"]): number =>
+  requests.filter((request) => request === method).length
+
 const extensions = "creation,creation-with-upload,termination,concatenation"
 
 const toRequest = (request: IncomingMessage, body: Buffer): Request => {
@@ -93,13 +113,11 @@ export const make = Effect.gen(function* () {
         return {
           status: 200,
           headers: { "content-type": "application/json" },
-          body: JSON.stringify({
-            ok: "ASSEMBLY_UPLOADING",
-            assembly_id: assemblyId,
-            tus_uploads: [...uploads].map(([id, stored]) =>
+          body: statusOf(
+            [...uploads].map(([id, stored]) =>
               receiptOf(id, metadataOf(stored.metadata), stored.length ?? null, stored.bytes.length)
             )
-          })
+          )
         }
       default:
     }

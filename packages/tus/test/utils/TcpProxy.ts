@@ -2,7 +2,7 @@
  * An HTTP proxy between a client and a server, which breaks connections and changes bytes on the way. Each connection of
  * the client has one to the server of its own.
  */
-import { Effect, Option } from "effect"
+import { Effect, Option, Record } from "effect"
 import * as Http from "node:http"
 import type * as Net from "node:net"
 import { buffer } from "node:stream/consumers"
@@ -18,57 +18,44 @@ const takeFault = (faults: Array<Fault>, method: string): Fault | undefined => {
 const methodOf = ({ headers, method = "" }: Http.IncomingMessage): string =>
   String(headers["upload-concat"] ?? "").startsWith("final;") ? "FINAL" : method
 
-/** An answer: its status, its headers as pairs of name and value, and its body. */
 interface Answer {
   readonly status: number
-  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+  readonly headers: Http.OutgoingHttpHeaders
   readonly body: Buffer
 }
-
-/** The headers with another value of one, or without it. */
-const withHeader = (
-  { headers }: Pick<Answer, "headers">,
-  name: string,
-  value: string | undefined
-): Answer["headers"] => [
-  ...headers.filter(([known]) => known.toLowerCase() !== name),
-  ...(value === undefined ? [] : [[name, value] as const])
-]
 
 /** An answer that no server gave. */
 const made = (
   method: string,
   status: number,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Http.OutgoingHttpHeaders = {},
   text = "ERR_FAULT: on purpose\n"
 ): Answer => {
   const body = Buffer.from(method === "HEAD" || status === 204 ? "" : text)
-  const all = { "tus-resumable": "1.0.0", "content-length": String(body.length), ...headers }
-  return { status, headers: Object.entries(all), body }
+  return { status, headers: { "tus-resumable": "1.0.0", "content-length": body.length, ...headers }, body }
 }
 
 /** What the client gets for an answer of the server. */
 const changed = (method: string, fault: Fault | undefined, answer: Answer): Answer => {
+  const { "upload-offset": _, ...withoutOffset } = answer.headers
+  const { "upload-defer-length": __, ...withoutDefer } = answer.headers
   switch (fault?._tag) {
     case "StatusAfter":
       return made(method, fault.status, fault.headers)
     case "WrongOffset":
+      return { ...answer, headers: { ...withoutOffset, "upload-offset": fault.offset } }
     case "MissingOffset":
-      return {
-        ...answer,
-        headers: withHeader(answer, "upload-offset", fault._tag === "WrongOffset" ? fault.offset : undefined)
-      }
-    case "WrongLength": {
-      const known = { headers: withHeader(answer, "upload-defer-length", undefined) }
-      return { ...answer, headers: withHeader(known, "upload-length", fault.length) }
-    }
+      return { ...answer, headers: withoutOffset }
+    case "WrongLength":
+      return { ...answer, headers: { ...withoutDefer, "upload-length": fault.length } }
     default:
       return answer
   }
 }
 
-const pairsOf = (raw: ReadonlyArray<string>) =>
-  raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? ""] as const] : []))
+/** The headers with changed values. */
+const mapped = (headers: Http.IncomingHttpHeaders, change: (text: string) => string): Http.OutgoingHttpHeaders =>
+  Record.map(headers, (value) => (typeof value === "string" ? change(value) : value))
 
 /** A timer that keeps no process alive, so that tests see those of the client alone. */
 const later = (act: () => void, millis: number): void => void setTimeout(act, millis).unref()
@@ -113,7 +100,7 @@ export const make = Effect.fnUntraced(function* (
       const answer = ({ body, headers, status }: Answer) => {
         busy.delete(client)
         if (response.destroyed) return
-        response.writeHead(status, headers.flat()).end(body)
+        response.writeHead(status, headers).end(body)
       }
 
       /**
@@ -146,7 +133,7 @@ export const make = Effect.fnUntraced(function* (
         agent: agents.get(client),
         method: request.method,
         path: toServer(request.url ?? ""),
-        headers: pairsOf(request.rawHeaders).flatMap(([name, value]) => [name, toServer(value)])
+        headers: mapped(request.headers, toServer)
       })
       let stalled = false
       let answered = false
@@ -214,19 +201,17 @@ export const make = Effect.fnUntraced(function* (
         const body = await buffer(given).catch(() => undefined)
         if (body === undefined) return client.destroySoon()
         const text = Buffer.from(toClient(body.toString("latin1")), "latin1")
-        const headers = pairsOf(given.rawHeaders).map(([name, value]) => [name, toClient(value)] as const)
-        const unframed = { headers: withHeader({ headers }, "transfer-encoding", undefined) }
-        const isFramed = text.length === 0 && unframed.headers.length === headers.length
+        const { "transfer-encoding": framing, ...headers } = mapped(given.headers, toClient)
         const whole = changed(method, fault, {
           status: given.statusCode ?? 0,
-          headers: isFramed ? headers : withHeader(unframed, "content-length", String(text.length)),
+          headers: text.length === 0 && framing === undefined ? headers : { ...headers, "content-length": text.length },
           body: text
         })
         switch (fault?._tag) {
           case "LostAnswer":
             return breakOff()
           case "HalfAnswer": {
-            const lines = whole.headers.map(([name, value]) => `${name}: ${value}\r\n`)
+            const lines = Object.entries(whole.headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
             const head = `HTTP/1.1 ${whole.status} OK\r\n${lines.join("")}\r\n`
             busy.delete(client)
             client.write(head.slice(0, head.length / 2))

@@ -1,4 +1,5 @@
 /** What the tests of this package share. */
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { Effect } from "effect"
 
 type Body<R> = () => Effect.Effect<unknown, unknown, R> | Generator<Effect.Effect<unknown, unknown, R>, unknown, never>
@@ -22,3 +23,6 @@ export const within =
 /** This field of each item. */
 export const pluck = <T, K extends keyof T>(items: ReadonlyArray<T> | null | undefined, key: K): ReadonlyArray<T[K]> =>
   (items ?? []).map((item) => item[key])
+
+/** The paths of what broke a rule, as texts. */
+export const pathsOf = ({ issues }: InvalidRequest): ReadonlyArray<string> => issues.map(({ path }) => path.join("."))

@@ -47,6 +47,10 @@ export const receiptOf = (
   upload_url: `/resumable/files/${id}`
 })
 
+/** The Status of an Assembly with these receipts. */
+export const statusOf = (receipts: ReadonlyArray<Partial<Receipt>>, assemblyId = "0".repeat(32)) =>
+  JSON.stringify({ ok: "ASSEMBLY_UPLOADING", assembly_id: assemblyId, tus_uploads: receipts })
+
 /** What a test may change. */
 interface State {
   /** Whether the Status contains receipts. */
@@ -115,16 +119,13 @@ export const make = Effect.gen(function* () {
   const state: State = { receipts: true, retell: (receipts) => receipts, assemblyId: "0".repeat(32), checksums: [] }
   const verified: Array<number> = []
 
-  const toReceipt = ({ id, metadata, size }: Uploaded): Receipt => {
-    const length = size ?? finished.get(id) ?? null
-    return receiptOf(id, metadata, length, finished.has(id) ? length : 0)
+  const status = () => {
+    const receipts = created.map(({ id, metadata, size }) => {
+      const length = size ?? finished.get(id) ?? null
+      return receiptOf(id, metadata, length, finished.has(id) ? length : 0)
+    })
+    return statusOf(state.receipts ? state.retell(receipts) : [], state.assemblyId)
   }
-
-  const status = () => ({
-    ok: "ASSEMBLY_UPLOADING",
-    assembly_id: state.assemblyId,
-    tus_uploads: state.receipts ? state.retell(created.map(toReceipt)) : []
-  })
 
   /** Forwards a request to the tus server, and returns the response. */
   const forward = (request: Http.IncomingMessage, response: Http.ServerResponse, checked?: Buffer) => {
@@ -182,7 +183,7 @@ export const make = Effect.gen(function* () {
     const { method = "" } = request
     if (request.url?.startsWith("/assemblies/") === true) {
       response.writeHead(200, { "content-type": "application/json" })
-      return void response.end(JSON.stringify(status()))
+      return void response.end(status())
     }
     const concat = request.headers["upload-concat"]
     if (concat === "partial") {

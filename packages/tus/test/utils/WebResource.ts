@@ -5,12 +5,17 @@ import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
+/** Responds to a request. */
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
 export interface WebResource {
   readonly url: string
   bytes: Uint8Array
   /** The ETag, or none. */
   etag: string | undefined
   ranges: boolean
+  /** The header `accept-ranges` of a resource with ranges. */
+  acceptRanges: string
   /** The header `content-length` of responses with the whole resource; chunked without it. */
   hasLength: boolean
   /** `method range`, and the headers of the request. */
@@ -34,6 +39,7 @@ export const make = (bytes: Uint8Array) =>
       bytes,
       etag: '"one"',
       ranges: true,
+      acceptRanges: "bytes",
       hasLength: true,
       requests: [],
       left: () => left,
@@ -49,7 +55,7 @@ export const make = (bytes: Uint8Array) =>
         response.writeHead(status, {
           ...(resource.hasLength ? { "content-length": String(body.length) } : undefined),
           ...(resource.etag === undefined ? undefined : { etag: resource.etag }),
-          ...(resource.ranges ? { "accept-ranges": "bytes" } : undefined),
+          ...(resource.ranges ? { "accept-ranges": resource.acceptRanges } : undefined),
           ...headers
         })
         if (cutAfter === undefined || cutAfter >= body.length) return void response.end(body)
