@@ -1,11 +1,12 @@
-/** The programs of docs/uploads.md and docs/results.md, shown as they are and run against the emulator. */
-import { Assemblies } from "@assembly-effect/api"
+/** The programs of docs/uploads.md and docs/results.md, and the examples of doc comments, shown as they are and run against the emulator. */
+import { Assemblies, RetryPolicy } from "@assembly-effect/api"
 import * as Results from "@assembly-effect/api/Results"
 import { Emulator } from "@assembly-effect/emulator"
 import type { Assembly } from "@assembly-effect/schema"
-import { AssemblyUpload, Upload, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import { AssemblyUpload, DeliveryProof, Upload, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, FileSystem, Layer, Stream } from "effect"
+import { Console, Effect, FileSystem, Layer, type Path, Stream } from "effect"
+import type { HttpClient } from "effect/http"
 import { readFileSync } from "node:fs"
 import * as ResultExamples from "../../../docs/examples/results.ts"
 import * as Examples from "../../../docs/examples/uploads.ts"
@@ -151,5 +152,61 @@ layer(live)("docs/results.md", (it) => {
       yield* ResultExamples.deliver(UploadSource.fromBytes(new TextEncoder().encode("hello")), "hello.txt"),
       "delivered"
     )
+  })
+
+  it.effect("the examples in doc comments run", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const created = yield* Assemblies.create({
+      steps: { ":original": { robot: "/upload/handle" } },
+      numExpectedUploadFiles: 1
+    })
+    yield* fs.writeFileString(`${folder}/cat.jpg`, "abc")
+    const scope = {
+      AssemblyUpload: {
+        run: (options: Parameters<typeof AssemblyUpload.run>[0]) =>
+          AssemblyUpload.run({ ...options, params: { steps: { ":original": { robot: "/upload/handle" } } } })
+      },
+      Console: { ...Console, error: () => Effect.void },
+      DeliveryProof,
+      Effect: { ...Effect, log: () => Effect.void },
+      Results: { ...Results, save: (file: Assembly.File, path: string) => Results.save(file, `${folder}/${path}`) },
+      RetryPolicy,
+      Stream,
+      Upload,
+      UploadSource: { ...UploadSource, fromPath: (path: string) => UploadSource.fromPath(`${folder}/${path}`) },
+      target: yield* UploadTarget.fromAssembly(created),
+      options: { metadata: { filename: "cat.jpg", fieldname: "file" } },
+      file: fileOf(yield* store("a text"), "0.txt"),
+      assembly: {
+        assembly_id: created.assembly_id,
+        results: { resized: [{ name: "a", size: 1 }] },
+        uploads: [{ name: "cat.jpg", field: "file", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }]
+      }
+    }
+    const examples = [
+      "packages/api/src/Results.ts",
+      "packages/api/src/internal/results/download.ts",
+      "packages/api/src/internal/results/save.ts",
+      "packages/tus/src/DeliveryProof.ts"
+    ].flatMap((path) =>
+      [...read(path).matchAll(/^ \* @example\n(.*?)^ \*\n \* @/gms)].map(([, text = ""]) =>
+        text.replaceAll(/^ \* ?/gm, "").trim()
+      )
+    )
+    // The last of two examples in one comment ends at `@since`, the first one at the next `@example`.
+    assert.isAtLeast(examples.length, 6)
+    for (const example of examples) {
+      const value: unknown = new Function(...Object.keys(scope), `return (${example})`)(...Object.values(scope))
+      if (example.startsWith("Results.of")) assert.deepStrictEqual(value, ["a: 1 bytes"])
+      else {
+        assert.isTrue(Effect.isEffect(value), example)
+        yield* value as Effect.Effect<
+          unknown,
+          { readonly message: string },
+          HttpClient.HttpClient | FileSystem.FileSystem | Path.Path
+        >
+      }
+    }
   })
 })

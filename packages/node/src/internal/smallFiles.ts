@@ -14,6 +14,7 @@ const toInfo = ({ dev, ino, mtimeMs, size }: BigIntStats): SmallFile.Read["info"
   dev: BigInt.asUintN(64, dev),
   ino: Option.some(BigInt.asUintN(64, ino)),
   // The getter `mtime` takes longer than all other fields.
+  // @effect-diagnostics-next-line globalDate:off
   mtime: Option.some(new Date(Number(mtimeMs))),
   size: ByteSize.bytes(size)
 })
