@@ -30,14 +30,14 @@ const statements = Effect.gen(function* () {
 
 /** The statements that a runner and `await` run at an interval, so that their number does not depend on jobs. */
 const polls = [
-  /^SELECT since - \? AS left FROM "assembly_budget"/u,
-  /^DELETE FROM "durable_jobs" WHERE job_key IN/u,
-  /^SELECT \* FROM "durable_jobs" WHERE "job_key" IN/u,
-  /^SELECT pack FROM "durable_jobs"/u,
-  /^SELECT \* FROM "durable_jobs" WHERE runner = /u,
-  /^DELETE FROM "durable_runners"/u,
-  /^UPDATE "durable_jobs" SET (?:runner = NULL|waiting|due_at)/u,
-  /^UPDATE "durable_jobs" SET runner = \?, due_at/u
+  /^SELECT since - \? AS left FROM assembly_budget/u,
+  /^DELETE FROM durable_jobs WHERE job_key IN/u,
+  /^SELECT \* FROM durable_jobs WHERE "job_key" IN/u,
+  /^SELECT pack FROM durable_jobs/u,
+  /^SELECT \* FROM durable_jobs WHERE runner = /u,
+  /^DELETE FROM durable_runners/u,
+  /^UPDATE durable_jobs SET (?:runner = NULL|waiting|due_at)/u,
+  /^UPDATE durable_jobs SET runner = \?, due_at/u
 ]
 
 durableTests("A durable job", (it) => {

@@ -277,9 +277,9 @@ durableTests("A runner", (it) => {
 
 /** Statements whose responses may be lost: the database has executed them, and the runner does not know it. */
 const statements = {
-  "the claim of a job": /^\s*UPDATE "durable_jobs"\s+SET runner = \?/u,
+  "the claim of a job": /^\s*UPDATE durable_jobs\s+SET runner = \?/u,
   "the entry of its Assembly": /SET assembly/u,
-  "the entry of an upload": /INSERT INTO "durable_uploads"/u,
+  "the entry of an upload": /INSERT INTO durable_uploads/u,
   "the end of its uploads": /SET state = 'Processing'/u,
   "the end of the job": /SET state = \?, runner = NULL/u
 }
