@@ -3,22 +3,13 @@
  * leaves no entry.
  */
 import { Faults } from "@assembly-effect/emulator"
-import { assert, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
 import { Effect, FileSystem } from "effect"
 import * as Uploading from "./support/uploading.ts"
 
-/** Interrupts an upload after the creation of its Assembly. Returns the id of the Assembly. */
-const interrupted = Effect.fnUntraced(function* (cwd: string, file: string) {
-  const { stderr } = yield* Uploading.assembly(
-    cwd,
-    ["upload", "--limit-rate", "20k", file],
-    Uploading.quitAt(Uploading.created)
-  )
-  const [, id] = Uploading.created.exec(stderr) ?? []
-  assert(id !== undefined, stderr)
-  return id
-})
+const interrupted = (cwd: string, file: string) =>
+  Effect.map(Uploading.interrupted(cwd, ["--limit-rate", "20k", file]), ({ id }) => id)
 
 const content = "meow".repeat(100_000)
 

@@ -5,7 +5,6 @@ import { expect } from "@effect/vitest"
 import { live } from "@assembly-effect/testkit/flow"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import type { RequestListener } from "node:http"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as InProcess from "./support/inProcess.ts"
 import * as Spawned from "./support/spawned.ts"
@@ -15,45 +14,6 @@ const credentials = { ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s" }
 /** Runs the command line in this process, with these credentials. */
 const assembly = (args: string, env: Readonly<Record<string, string>> = {}) =>
   InProcess.assembly(import.meta.dirname, { ...credentials, ...env }, args.split(" "))
-
-const answering =
-  (status: number, body: unknown): RequestListener =>
-  (_, response) => {
-    response.writeHead(status, { "content-type": "application/json" })
-    response.end(JSON.stringify(body))
-  }
-
-live.each<readonly [code: number, args: string, answer: RequestListener, stderr: string]>([
-  [0, "list", answering(200, { items: [], count: 0 }), ""],
-  [
-    1,
-    "list",
-    answering(400, { error: "ASSEMBLY_LIST_ERROR", message: "no" }),
-    "assembly: Assemblies.list at <host> failed with ASSEMBLY_LIST_ERROR, status 400: no\n"
-  ],
-  [
-    3,
-    "list",
-    answering(400, { error: "INVALID_SIGNATURE", message: "The signature does not match.", http_code: 400 }),
-    "assembly: Assemblies.list at <host>: authentication failed (INVALID_SIGNATURE, status 400: The signature does not match.)\n" +
-      "Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at <host>.\n"
-  ],
-  [
-    3,
-    "token",
-    answering(401, {}),
-    "assembly: The Auth Key or the Auth Secret is wrong (status 401)\n" +
-      "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: they belong to <host>.\n"
-  ]
-])("is %i after assembly %s", function* ([code, args, answer, stderr]) {
-  const origin = yield* Loopback.serve(answer)
-  const ran = yield* assembly(args, { ASSEMBLY_BASE_URL: origin })
-  expect({ ...ran, stdout: "" }).toEqual({
-    code,
-    stdout: "",
-    stderr: stderr.replaceAll("<host>", new URL(origin).host)
-  })
-})
 
 live("breaks the lines of an error between words in a narrow terminal, but not inside of a command", function* () {
   const { columns } = process.stderr
@@ -72,22 +32,6 @@ live("breaks the lines of an error between words in a narrow terminal, but not i
     ""
   ])
 })
-
-live.each<readonly [args: string, line: string]>([
-  ["move --root AAAAAAAAAAAAAAAAAAAAAA", "Dam.move: the connection was refused (<host>, ECONNREFUSED)"],
-  ["token", "No token: the connection was refused (<host>)"]
-])(
-  "is 4 after assembly %s if nothing listens at ASSEMBLY_BASE_URL, and the lines name the host",
-  function* ([args, line]) {
-    const origin = yield* Effect.scoped(Loopback.serve(answering(500, {})))
-    const { host } = new URL(origin)
-    expect(yield* assembly(args, { ASSEMBLY_BASE_URL: origin })).toEqual({
-      code: 4,
-      stdout: "",
-      stderr: `assembly: ${line.replace("<host>", host)}\nCheck ASSEMBLY_BASE_URL: no service listens at ${host}.\n`
-    })
-  }
-)
 
 live("is 130 after Ctrl-C", function* () {
   let interrupt = () => {}

@@ -77,15 +77,6 @@ describe("the help", () => {
     }
   })
 
-  it.effect("names the values of every flag that has a choice", function* () {
-    for (const [path] of yield* everyCommand) {
-      expect(yield* help(path, 80), path.join(" ")).not.toMatch(/^ +(?:-\S, )?--\S+ choice\b/m)
-    }
-    expect(yield* help(["list"], 80)).toContain(
-      "--type all | uploading | executing | canceled | completed | failed |\n      request_aborted\n"
-    )
-  })
-
   it.effect.each([40, 80])("of every command fits %i columns, and cuts no word", function* (columns) {
     for (const [path, { examples }] of yield* everyCommand) {
       const commands = examples.map(({ command }) => `  ${command}`)
@@ -101,19 +92,17 @@ describe("the help", () => {
     }
   })
 
-  it.effect("of every command has two examples, and names the pages of the help", function* () {
-    for (const [path, command] of yield* everyCommand) {
-      expect((yield* help(path, 80)).replaceAll(/\s+/g, " "), path.join(" ")).toContain("assembly help environment")
-      expect(command.examples.length, path.join(" ")).toBeGreaterThanOrEqual(2)
-      for (const { command: example } of command.examples) expect(example).toContain(["assembly", ...path].join(" "))
+  it.effect("of every command has two examples, values of choices and at most 40 lines, and names pages", function* () {
+    for (const [path, { examples }] of yield* everyCommand) {
+      const [text, name] = [yield* help(path, 80), path.join(" ")]
+      expect(text.replaceAll(/\s+/g, " "), name).toContain("assembly help environment")
+      expect(text, name).not.toMatch(/^ +(?:-\S, )?--\S+ choice\b/m)
+      expect(text.split("\n").length, name).toBeLessThanOrEqual(40)
+      expect(examples.length, name).toBeGreaterThanOrEqual(2)
+      for (const { command } of examples) expect(command).toContain(["assembly", ...path].join(" "))
     }
-  })
-
-  it.effect("of every command has at most 40 lines", function* () {
-    for (const [path] of yield* everyCommand) {
-      const text = yield* help(path, 80)
-      expect(text.split("\n").length, path.join(" ")).toBeLessThanOrEqual(40)
-    }
+    const values = "all | uploading | executing | canceled | completed | failed |\n      request_aborted\n"
+    expect(yield* help(["list"], 80)).toContain(`--type ${values}`)
   })
 
   it.effect("has pages for the variables, with the file .env, and for the exit codes", function* () {

@@ -1,7 +1,11 @@
-/** The commands of the resources beyond the specification, against a service in memory. */
-import { assets } from "../src/commands/assets.ts"
+/** The commands, against a service in memory. */
+import { ApiError } from "@assembly-effect/api"
+import { cancel, replay, wait } from "../src/commands/assemblies.ts"
+import { assets, move } from "../src/commands/assets.ts"
 import { credentials } from "../src/commands/credentials.ts"
 import { keys } from "../src/commands/keys.ts"
+import { list } from "../src/commands/list.ts"
+import { stats } from "../src/commands/stats.ts"
 import { bill, notifications, queues } from "../src/commands/workspace.ts"
 import { templates } from "../src/commands/templates.ts"
 import { describe, expect } from "@effect/vitest"
@@ -9,29 +13,69 @@ import { it } from "@assembly-effect/testkit/flow"
 import { Command } from "effect/cli"
 import { Effect, Layer, Stdio, Stream } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
+import { moved, statistics } from "./support/answers.ts"
 import * as Answers from "./support/resources.ts"
 import * as Screen from "./support/screen.ts"
 import * as Service from "./support/service.ts"
 import * as Uploading from "./support/uploading.ts"
 
-const answers = { ...Answers.templates, ...Answers.credentials, ...Answers.keys, ...Answers.assets, ...Answers.others }
+const [id, other] = ["a".repeat(32), "b".repeat(32)]
+
+const answers = {
+  ...Answers.templates,
+  ...Answers.credentials,
+  ...Answers.keys,
+  ...Answers.assets,
+  ...Answers.others,
+  "Assemblies.list": {
+    items: [{ id, created: "2026/01/01 10:00:00 GMT", ok: "ASSEMBLY_COMPLETED", bytes_received: 2048 }],
+    count: 7
+  },
+  "Assemblies.statistics": statistics,
+  "Assemblies.replay": {
+    ok: "ASSEMBLY_REPLAYING",
+    message: "",
+    success: true,
+    assembly_id: other,
+    assembly_url: "https://api2.example.com/assemblies/b",
+    assembly_ssl_url: "https://api2.example.com/assemblies/b"
+  },
+  "Dam.move": moved
+}
 
 /** All commands below one root, with a service in memory. */
-const make = () => {
-  const { asked, layer } = Service.makeOf(answers)
+const make = (...[special = answers, failures]: Partial<Parameters<typeof Service.makeOf>>) => {
+  const { asked, layer } = Service.makeOf(special, failures)
   const root = Command.make("assembly").pipe(
-    Command.withSubcommands([templates, credentials, keys, assets, bill, notifications, queues])
+    Command.withSubcommands([
+      templates,
+      credentials,
+      keys,
+      assets,
+      bill,
+      notifications,
+      queues,
+      cancel,
+      list,
+      move,
+      replay,
+      stats,
+      wait
+    ])
   )
-  const run = (...args: ReadonlyArray<string>) => Service.run(root, args).pipe(Effect.provide(layer))
   /** Runs a command with another screen or another standard input. */
   const runOn = <A>(platform: Layer.Layer<A>, ...args: ReadonlyArray<string>) =>
     Service.run(root, args).pipe(Effect.provide(Layer.provideMerge(platform, layer)))
-  return { asked, run, runOn }
+  return { asked, run: (...args: ReadonlyArray<string>) => runOn(Layer.empty, ...args), runOn }
 }
 
-/** Everything that was printed. */
-const output = Effect.gen(function* () {
-  return [...(yield* TestConsole.logLines), ...(yield* TestConsole.errorLines)].join("\n")
+/** Runs a command at 11:00 of 5 January 2026. Returns what it has printed. */
+const printed = Effect.fnUntraced(function* <A, E, R>(command: Effect.Effect<A, E, R>) {
+  yield* TestClock.setTime(Date.UTC(2026, 0, 5, 11))
+  const before = [(yield* TestConsole.logLines).length, (yield* TestConsole.errorLines).length]
+  yield* command
+  const lines = [...(yield* TestConsole.logLines).slice(before[0]), ...(yield* TestConsole.errorLines).slice(before[1])]
+  return lines.join("\n")
 })
 
 /** The path of a file with a JSON value. */
@@ -45,100 +89,69 @@ const assemblyId = "5a".repeat(16)
 const { assetId, content, folderId, otherAssetId, secret } = Answers
 
 describe("requests", () => {
-  const cases: ReadonlyArray<readonly [args: string, name: keyof typeof answers, path: object, params: object]> = [
-    [
-      "templates list --keyword a --sort name --order asc --cursor 2 --limit 10",
-      "Templates.list",
-      {},
-      { keywords: ["a"], sort: "name", order: "asc", page: 2, pagesize: 10 }
-    ],
-    ["templates get thumbnails", "Templates.get", { templateIdOrName: "thumbnails" }, {}],
-    [
-      "templates update --name digests --no-require-signature thumbnails",
-      "Templates.update",
-      { templateIdOrName: "thumbnails" },
-      { name: "digests", require_signature_auth: 0 }
-    ],
-    ["templates delete thumbnails", "Templates.delete", { templateIdOrName: "thumbnails" }, {}],
-    ["credentials list", "TemplateCredentials.list", {}, {}],
-    ["credentials get c1", "TemplateCredentials.get", { credentialId: "c1" }, {}],
-    ["credentials types", "TemplateCredentials.types", {}, {}],
-    [
-      "credentials update --name n --type s3 c1",
-      "TemplateCredentials.update",
-      { credentialId: "c1" },
-      { name: "n", type: "s3" }
-    ],
-    ["credentials delete c1", "TemplateCredentials.delete", { credentialId: "c1" }, {}],
-    ["keys list", "AuthKeys.list", {}, {}],
-    [
-      "keys create --scope read --scope write --description d --can-show-secret --smart-cdn --algorithm sha256",
-      "AuthKeys.create",
-      {},
-      {
-        scope: ["read", "write"],
-        description: "d",
-        can_show_auth_secret: true,
-        is_allowed_for_smartcdn: true,
-        signature_algo: "sha256"
-      }
-    ],
-    [
-      "keys update --scope read --no-can-show-secret k1",
-      "AuthKeys.update",
-      { authKeyId: "k1" },
-      { scope: ["read"], can_show_auth_secret: false }
-    ],
-    ["keys delete --yes k1", "AuthKeys.delete", { authKeyId: "k1" }, {}],
-    ["keys scopes", "AuthKeys.scopes", {}, {}],
-    ["assets list", "Dam.list", {}, { limit: 100 }],
-    ["assets list reports/ --limit 5 --cursor n2", "Dam.list", {}, { prefix: "reports/", limit: 5, cursor: "n2" }],
-    [`assets get ${assetId}`, "Dam.get", { assetId }, {}],
-    ["assets move a.pdf b/c.pdf", "Dam.moveEntry", {}, { source: "a.pdf", destination: "b/c.pdf" }],
-    [`assets move-many --root ${assetId}`, "Dam.moveMany", {}, { asset_ids: [assetId], destination_folder_id: null }],
-    [
-      `assets move-many --folder=${folderId} ${assetId} ${otherAssetId}`,
-      "Dam.moveMany",
-      {},
-      { asset_ids: [assetId, otherAssetId], destination_folder_id: folderId }
-    ],
-    [`assets delete ${assetId}`, "Dam.deleteMany", {}, { asset_ids: [assetId] }],
-    [`assets delete --yes ${assetId} ${otherAssetId}`, "Dam.deleteMany", {}, { asset_ids: [assetId, otherAssetId] }],
-    ["bill 2025-12", "Billing.get", { month: "2025-12" }, {}],
-    [`notifications list ${assemblyId}`, "Notifications.list", { assemblyId }, {}],
-    [
-      `notifications replay --url https://app.example.com/ --no-wait ${assemblyId}`,
-      "Notifications.replay",
-      { assemblyId },
-      { notify_url: "https://app.example.com/", wait: false }
-    ],
-    ["queues", "Queues.jobSlots", {}, {}],
-    [
-      "queues stats --region eu-west-1 --since 2026-01-01 --aggregation max",
-      "Queues.statistics",
-      {},
-      { region: "eu-west-1", since: "2026-01-01T00:00:00.000Z", aggregation: "max" }
-    ]
+  const commands = [
+    "templates list --keyword a --sort name --order asc --cursor 2 --limit 10",
+    "templates get thumbnails",
+    "templates update --name digests --no-require-signature thumbnails",
+    "templates delete thumbnails",
+    "credentials list",
+    "credentials get c1",
+    "credentials types",
+    "credentials update --name n --type s3 c1",
+    "credentials delete c1",
+    "keys list",
+    "keys create --scope read --scope write --description d --can-show-secret --smart-cdn --algorithm sha256",
+    "keys update --scope read --no-can-show-secret k1",
+    "keys delete --yes k1",
+    "keys scopes",
+    "assets list",
+    "assets list reports/ --limit 5 --cursor n2",
+    `assets get ${assetId}`,
+    "assets move a.pdf b/c.pdf",
+    `assets move-many --root ${assetId}`,
+    `assets move-many --folder=${folderId} ${assetId} ${otherAssetId}`,
+    `assets delete ${assetId}`,
+    `assets delete --yes ${assetId} ${otherAssetId}`,
+    "bill",
+    "bill 2025-12",
+    `notifications list ${assemblyId}`,
+    `notifications replay --url https://app.example.com/ --no-wait ${assemblyId}`,
+    "queues",
+    "queues stats --region eu-west-1 --since 2026-01-01 --aggregation max",
+    "list",
+    "list --since 2025-12-01 --until 24h --type failed --keyword cat --keyword dog --cursor 2 --limit 10",
+    // A window is rounded to whole seconds.
+    "list --from 2026-01-01T10:00:00.999Z --to 2026-01-01T11:00:00.001Z",
+    "list --all",
+    "list --all --limit 2",
+    "stats --since 24h",
+    "stats --template none --region eu-west-1",
+    `replay ${id}`,
+    `replay --template ${other} ${id}`,
+    `replay --reparse-template ${id}`,
+    `replay --notify-url https://example.com/n ${id}`,
+    `move ${assetId} --filename b.txt`,
+    `move ${assetId} --root`,
+    `move ${assetId} --folder ${folderId}`,
+    `move ${assetId} --filename b.txt --root`
   ]
 
-  /** The commands that print no response with `--json`, without secrets, or with numbers for texts. */
-  const withheld = /^(?:TemplateCredentials|AuthKeys)\.(?!types|scopes)|^(?:Templates\.delete|Billing\.get)$/
+  /** The commands that print no response with `--json`, without secrets, in lines, or with numbers for texts. */
+  const withheld = /^(?:credentials|keys) (?!types|scopes)|^templates delete|^bill|--all/
 
-  it.effect.each(cases)("assembly %s, and prints the response with --json", function* ([args, name, path, params]) {
-    yield* TestClock.setTime(Date.UTC(2026, 1, 28))
-    const { asked, run } = make()
-    yield* run(...args.split(" "))
-    expect(asked).toEqual([{ name, path, params }])
-    if (withheld.test(name)) return
-    yield* run(...args.split(" "), "--json")
-    expect(JSON.parse(String((yield* TestConsole.logLines).at(-1)))).toEqual(answers[name])
-  })
-
-  it.effect("the month of a bill is by default the current month", function* () {
-    yield* TestClock.setTime(Date.UTC(2026, 1, 28, 23))
-    const { asked, run } = make()
-    yield* run("bill")
-    expect(asked[0]?.path).toEqual({ month: "2026-02" })
+  it.effect("of each command, and its output, are those of the file; --json prints the response", function* () {
+    const told: Array<string> = []
+    for (const args of commands) {
+      const { asked, run } = make()
+      const said = yield* printed(run(...args.split(" ")))
+      const requests = asked.map(({ name, params, path }) => `${name} ${JSON.stringify({ ...Object(path), params })}`)
+      told.push([`$ assembly ${args}`, ...requests, said, ""].join("\n"))
+      if (withheld.test(args)) continue
+      const response = Object.entries(answers).find(([name]) => name === asked.at(-1)?.name)
+      const [json = ""] = (yield* printed(run(...args.split(" "), "--json"))).split(/\n(?=\S*--)/)
+      expect(JSON.parse(json), args).toEqual(response?.[1])
+    }
+    yield* Effect.promise(() => expect(told.join("\n")).toMatchFileSnapshot("fixtures/requests.txt"))
   })
 
   it.live(
@@ -198,7 +211,6 @@ describe("output", () => {
   const lists = commands.filter((args) => / list|types$|queues$|bill/.test(args))
 
   it.effect("of each command is that of the file", function* () {
-    yield* TestClock.setTime(Date.UTC(2026, 0, 5, 11))
     const shown: Array<string> = []
     for (const [columns, some] of [
       [100, commands],
@@ -206,9 +218,8 @@ describe("output", () => {
       [40, lists]
     ] as const) {
       for (const args of some) {
-        const before = (yield* output).length
-        yield* make().runOn(Screen.make({ columns, animated: false }).layer, ...args.split(" "))
-        const text = (yield* output).slice(before).trimStart()
+        const screen = Screen.make({ columns, animated: false })
+        const text = yield* printed(make().runOn(screen.layer, ...args.split(" ")))
         expect(text.split("\n").filter((line) => line.length > columns)).toEqual([])
         shown.push(`# ${columns} columns: assembly ${args}\n${text}\n`)
       }
@@ -216,22 +227,9 @@ describe("output", () => {
     yield* Effect.promise(() => expect(shown.join("\n")).toMatchFileSnapshot("fixtures/resources.txt"))
   })
 
-  it.effect("of a list for another program: texts between tabs without a heading", function* () {
-    const { run } = make()
-    yield* run("keys", "list")
-    yield* run("credentials", "list")
-    yield* run("assets", "list")
-    expect(yield* TestConsole.logLines).toEqual([
-      `k1\t${"ab".repeat(16)}\tdashboard\tassemblies:read read\tyes\t`,
-      "c1\tphotos\ts3\t2026-01-02 10:30",
-      `${assetId}\treports/2026.pdf\t2.0 KiB\tapplication/pdf`
-    ])
-    expect(yield* TestConsole.errorLines).toEqual(["--cursor=n2 continues, --all lists all"])
-  })
-
   it.effect("the content of a Template alone is what create reads", function* () {
-    yield* make().run("templates", "get", "--content", "thumbnails")
-    expect(JSON.parse(yield* output)).toEqual(content)
+    const shown = yield* printed(make().run("templates", "get", "--content", "thumbnails"))
+    expect(JSON.parse(shown)).toEqual(content)
   })
 })
 
@@ -249,9 +247,8 @@ describe("secrets", () => {
     "are not in the output of assembly %s",
     function* (args) {
       const { asked, run } = make()
-      yield* run(...args.split(" "))
+      const text = yield* printed(run(...args.split(" ")))
       expect(asked.length).toBe(1)
-      const text = yield* output
       expect(text).toContain(args.startsWith("keys") ? "k1" : "c1")
       expect(text).not.toContain(secret)
       expect(text).not.toContain("AKIA")
@@ -265,8 +262,7 @@ describe("secrets", () => {
   ]
 
   it.effect.each(shown.flatMap((args) => [args, `${args} --json`]))("are shown by assembly %s", function* (args) {
-    yield* make().run(...args.split(" "))
-    expect(yield* output).toContain(secret)
+    expect(yield* printed(make().run(...args.split(" ")))).toContain(secret)
   })
 })
 
@@ -332,4 +328,54 @@ describe("a deletion", () => {
         ]
       `)
   })
+})
+
+const forbidden = new ApiError.AuthenticationFailed({
+  operation: "a",
+  code: "INSUFFICIENT_AUTH_SCOPE",
+  status: 403,
+  description: "no"
+})
+const nothing = { ...statistics, totalAssemblies: 0, stats: [], errorStats: [], errorStatsTotals: [] }
+
+describe("assembly stats of something unknown", () => {
+  const isEmpty = /\n\nNo Assemblies in this period\.$/
+
+  it.effect("counts by the id of a Template whose name was given", function* () {
+    const { asked, run } = make({ ...answers, "Assemblies.statistics": nothing })
+    expect(yield* printed(run("stats", "--template", "thumbnails"))).toMatch(isEmpty)
+    expect(asked[1]?.params).toMatchObject({ template_id: answers["Templates.get"].id })
+  })
+
+  it.effect.each([
+    ["--template thumbnails", /^Assemblies of the Template thumbnails in all regions, /],
+    ["--region mars", /^Assemblies with and without a Template in region mars, /]
+  ] as const)(
+    "with %s shows an empty report, although the Auth Key may not read Templates: %s",
+    function* ([args, about]) {
+      const { run } = make({ "Assemblies.statistics": nothing }, { "Templates.get": forbidden })
+      const said = yield* printed(run("stats", ...args.split(" ")))
+      expect(said).toMatch(about)
+      expect(said).toMatch(isEmpty)
+      expect(yield* TestConsole.errorLines).toEqual([])
+    }
+  )
+})
+
+it.effect("assembly wait names each of several Assemblies whose error does not name it", function* () {
+  yield* Effect.flip(make({}, { "Assemblies.get": forbidden }).run("wait", id, other))
+  const said = (yield* TestConsole.errorLines).map(String)
+  expect(said.toSorted().map((line) => line.slice(0, 44))).toEqual([id, other].map((one) => `assembly: ${one}: `))
+})
+
+it.effect("assembly cancel fails if the Assembly still runs, and cancels no other Assembly", function* () {
+  const status = { ok: "ASSEMBLY_EXECUTING", assembly_id: id }
+  const { asked, run } = make({ "Assemblies.cancel": status, "Assemblies.get": status })
+  expect(yield* Effect.flip(run("cancel", id, other))).toMatchObject({
+    _tag: "UnexpectedResponse",
+    assemblyId: id,
+    description: "the Assembly has not ended after its cancellation"
+  })
+  expect(asked.every(({ path }) => JSON.stringify(path).includes(id))).toBe(true)
+  expect(yield* TestConsole.logLines).toEqual([])
 })

@@ -1,11 +1,9 @@
 /** A result that cannot be saved is explained in plain words, with a remedy. */
-import * as Advice from "../src/internal/advice.ts"
 import { Emulator } from "@assembly-effect/emulator"
-import * as ResultError from "@assembly-effect/api/ResultError"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect } from "@effect/vitest"
-import { layer, test } from "@assembly-effect/testkit/flow"
-import { Effect, Layer, PlatformError } from "effect"
+import { layer } from "@assembly-effect/testkit/flow"
+import { Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
 import { readdirSync } from "node:fs"
 import * as Spawned from "./support/spawned.ts"
@@ -14,51 +12,9 @@ import * as Uploading from "./support/uploading.ts"
 
 const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
 
-const failed = (code: string) =>
-  new ResultError.SaveFailed({
-    path: "out/a.bin",
-    reason: "Other",
-    description: `Unknown: FileSystem.writeAll (${code})`
-  })
-
-const free = "Free some space, and run the same command again: it downloads only the missing files."
 const unwritable = "Make the folder writable, or name another folder with --output. The files that are complete stay."
 
 layer(live)("saved files", (it) => {
-  test("say each failure of the operating system in words, and what to do", () => {
-    for (const [code, words, next] of [
-      ["ENOSPC", "the disk is full", free],
-      ["EDQUOT", "the quota of the user is used up", free],
-      ["EROFS", "the file system is read-only", unwritable],
-      ["EACCES", "permission denied", unwritable],
-      ["EPERM", "permission denied", unwritable],
-      ["ENAMETOOLONG", "the name is too long", "Name a folder with a shorter path with --output."],
-      ["EISDIR", "is a folder", "Remove or rename out/a.bin, or name another folder with --output."],
-      ["EIO", "the disk failed", unwritable]
-    ] as const) {
-      expect(Advice.line(failed(code))).toBe(`out/a.bin was not written: ${words}`)
-      expect(Advice.next(failed(code))).toBe(next)
-    }
-  })
-
-  test("name the file of any other error of the operating system", () => {
-    const cause = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" })
-    const error = PlatformError.systemError({
-      _tag: "PermissionDenied",
-      module: "FileSystem",
-      method: "open",
-      pathOrDescriptor: "out/a.bin",
-      cause
-    })
-    expect(Advice.line(error)).toBe("out/a.bin: permission denied")
-    const folder = new ResultError.SaveFailed({
-      path: "out",
-      reason: "NotAFile",
-      description: "it is not a file (Directory)"
-    })
-    expect(Advice.next(folder)).toBe("Remove or rename out, or name another folder with --output.")
-  })
-
   it.effect.skipIf(process.platform === "win32")("each file that the system does not let grow is named", function* () {
     const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000), "b.bin": "purr".repeat(100_000) })
     const { stdout } = yield* Uploading.spawned(folder, ["upload", "a.bin", "b.bin", "--json"])

@@ -38,6 +38,7 @@ it.effect("arguments that are refused before a request is sent", NodeServices.la
   // Nothing listens at this address, so a command that sends a request ends with the exit code 4.
   const service = { ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s", ASSEMBLY_BASE_URL: "http://127.0.0.1:9" }
   yield* compare("refusals", files, service)
+  yield* compare("values", files, service)
 })
 
 const live = Layer.merge(Emulator.layer(), NodeServices.layer)

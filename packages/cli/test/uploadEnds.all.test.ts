@@ -88,4 +88,26 @@ layer(Uploading.live)("an assembly upload ends", (it) => {
     const [, seconds] = /a\.bin: 100% .*, in ([\d.]+) s\n/.exec(stderr) ?? []
     expect(Number(seconds)).toBeGreaterThan(2)
   })
+
+  it.effect("with a failure if the service has stored a file under another path, and names the file", function* () {
+    const faults = yield* Faults.Faults
+    const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(25_000) })
+    const args = ["--limit-rate", "100k", "--path", "backup", "a.bin"]
+    const before = Uploading.idIn((yield* Uploading.upload(folder, args)).stdout)
+    const status = yield* Uploading.statusOf(before)
+    expect(status).toContain(`"backup/a.bin"`)
+    // The second Assembly ends as the first one has ended, but with another path.
+    const moved = yield* once(Uploading.created, ([, id = ""]) => {
+      const body = status.replaceAll(before, id).replaceAll(`"backup/a.bin"`, `"backup/a-2.bin"`)
+      const fault = { method: "GET", path: `/assemblies/${id}`, times: 1000, status: 200, body } as const
+      return faults.inject(Faults.Fault.Refuse(fault))
+    })
+    const { code, stderr, stdout } = yield* Uploading.upload(folder, [...args, "--restart"], moved)
+    yield* faults.clear
+    expect({ code, last: stderr.trimEnd().split("\n").at(-1) }).toEqual({
+      code: 1,
+      last: "assembly: the service stored 1 of 1 files under another path than expected, such as backup/a.bin; the table and --json show the paths"
+    })
+    expect(stdout).toContain("backup/a-2.bin")
+  })
 })

@@ -1,9 +1,13 @@
 /** Runs `assembly upload` in a process of its own: with the standard input of a shell, signals, and long waits. */
-import { Emulator, Faults } from "@assembly-effect/emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import { Effect } from "effect"
+import { Effect, FileSystem } from "effect"
+import { createHash } from "node:crypto"
 import * as Uploading from "./support/uploading.ts"
+
+const bytes = Uint8Array.from({ length: 8 * 1024 * 1024 }, (_, index) => (index * 31 + (index >> 8)) % 251)
+const sha256 = createHash("sha256").update(bytes).digest("hex")
 
 layer(Uploading.live)("assembly upload in a process", (it) => {
   it.effect("refuses a standard input that is a folder, and creates nothing", function* () {
@@ -54,18 +58,26 @@ layer(Uploading.live)("assembly upload in a process", (it) => {
     expect(status).toMatchObject({ ok: "ASSEMBLY_CANCELED" })
   })
 
-  it.effect("waits for a service that is gone while the Assembly works, and says why", function* () {
-    const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-    const faults = yield* Faults.Faults
-    // The upload succeeds, but each response with the Status is lost until the command waits.
-    yield* faults.inject(Faults.Fault.LoseAnswer({ method: "GET", times: 1000 }))
-    const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["upload", "a.txt"], {
-      onError: (text) => {
-        if (text.includes("Waiting")) Effect.runSync(faults.clear)
-      }
-    })
-    expect(stderr).toMatch(/\na\.txt: Waiting: Assemblies\.get: the server closed the connection/)
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/\nstored\ta\.txt\t4 B\t/)
+  it.effect("is continued after a kill by the same command", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    yield* fs.writeFile(`${folder}/a.bin`, bytes)
+    const args = ["upload", "--journal", `${folder}/state`, `${folder}/a.bin`]
+
+    const ended = yield* Uploading.spawned(
+      folder,
+      [...args, "--limit-rate", "4M"],
+      Uploading.quitAt(/ [2-9]\d% /, "SIGKILL")
+    )
+    const [, id] = /^a\.bin: Assembly (\w{32})$/m.exec(ended.stderr) ?? []
+    expect(id).toBeDefined()
+    expect(ended).toMatchObject({ stdout: "" })
+    expect(ended.stderr).not.toContain("Processing")
+
+    const { code, stderr } = yield* Uploading.assembly(folder, args)
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain(`a.bin: Continuing Assembly ${id}\n`)
+    expect(stderr).toContain("a.bin: Resumed at ")
+    expect(yield* Uploading.statusOf(id ?? "")).toContain(sha256)
   })
 })

@@ -2,21 +2,15 @@
  * `assembly uploads` lists what an interrupted `assembly upload` has left, and forgets it.
  */
 import { Emulator, Faults } from "@assembly-effect/emulator"
-import { assert, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
 import { DateTime, Effect, FileSystem } from "effect"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Uploading from "./support/uploading.ts"
 
 /** Interrupts an upload when a part of its bytes is stored. Returns the id of its Assembly. */
-const interrupted = Effect.fnUntraced(function* (cwd: string, ...args: ReadonlyArray<string>) {
-  const all = ["upload", "--restart", "--limit-rate", "200k", ...args]
-  const { code, stderr } = yield* Uploading.assembly(cwd, all, Uploading.quitAt(/ \d0% /))
-  assert.strictEqual(code, 130, stderr)
-  const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(stderr) ?? []
-  assert(id !== undefined)
-  return id
-})
+const interrupted = (cwd: string, ...args: ReadonlyArray<string>) =>
+  Effect.map(Uploading.interrupted(cwd, ["--restart", "--limit-rate", "200k", ...args], / \d0% /), ({ id }) => id)
 
 /** A server that is not the service of the uploads, and its requests. */
 const foreign = Effect.gen(function* () {

@@ -7,22 +7,10 @@
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import type * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
+import { Context, Effect, type Result, Stream } from "effect"
 import type * as DurableError from "./DurableError.ts"
 import type { Count, Filter, Job, Status, Summary } from "./DurableJob.ts"
-import type {
-  AllOptions,
-  AwaitError,
-  Changes,
-  ListError,
-  RetryError,
-  Service,
-  StartError,
-  StartOutcome
-} from "./internal/callers.ts"
+import type * as Callers from "./internal/callers.ts"
 
 export type { Options } from "./internal/host.ts"
 export type {
@@ -41,7 +29,7 @@ export type {
  * @since 0.1.0
  * @category services
  */
-export class Durable extends Context.Service<Durable, Service>()("@assembly-effect/workflow/Durable") {}
+export class Durable extends Context.Service<Durable, Callers.Service>()("@assembly-effect/workflow/Durable") {}
 
 /**
  * Stores a job, and returns when it is stored. A runner uploads the files of the job and waits for the Assembly of the
@@ -62,7 +50,7 @@ export class Durable extends Context.Service<Durable, Service>()("@assembly-effe
  * @since 0.1.0
  * @category running
  */
-export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
+export const start = (job: Job): Effect.Effect<Summary, Callers.StartError, Durable> =>
   Durable.use((durable) => durable.start(job))
 
 /**
@@ -85,11 +73,11 @@ export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
  */
 export const startAll = <E, R>(
   jobs: Stream.Stream<Job, E, R>,
-  options?: AllOptions
-): Stream.Stream<StartOutcome, E | InvalidRequest | DurableError.StoreFailed, R | Durable> =>
+  options?: Callers.AllOptions
+): Stream.Stream<Callers.StartOutcome, E | InvalidRequest | DurableError.StoreFailed, R | Durable> =>
   Stream.unwrap(Durable.useSync((durable) => durable.startAll(jobs, options)))
 
-const await_ = (key: string): Effect.Effect<Assembly.Status, AwaitError, Durable> =>
+const await_ = (key: string): Effect.Effect<Assembly.Status, Callers.AwaitError, Durable> =>
   Durable.use((durable) => durable.await(key))
 
 export {
@@ -111,7 +99,7 @@ export {
  * @since 0.1.0
  * @category running
  */
-export const run = (job: Job): Effect.Effect<Assembly.Status, StartError | AwaitError, Durable> =>
+export const run = (job: Job): Effect.Effect<Assembly.Status, Callers.StartError | Callers.AwaitError, Durable> =>
   Effect.andThen(start(job), await_(job.key))
 
 /**
@@ -157,7 +145,7 @@ export const cancel = (
  * @since 0.1.0
  * @category running
  */
-export const retry = (key: string, changes?: Changes): Effect.Effect<Summary, RetryError, Durable> =>
+export const retry = (key: string, changes?: Callers.Changes): Effect.Effect<Summary, Callers.RetryError, Durable> =>
   Durable.use((durable) => durable.retry(key, changes))
 
 /**
@@ -170,7 +158,7 @@ export const retry = (key: string, changes?: Changes): Effect.Effect<Summary, Re
  * @since 0.1.0
  * @category reading
  */
-export const list = (filter?: Filter): Stream.Stream<Summary, ListError, Durable> =>
+export const list = (filter?: Filter): Stream.Stream<Summary, Callers.ListError, Durable> =>
   Stream.unwrap(Durable.useSync((durable) => durable.list(filter)))
 
 /**
@@ -197,7 +185,7 @@ export interface Steered<E> {
 
 /** Changes the jobs of a list, 8 at the same time. */
 const steer = <E, R>(
-  jobs: Stream.Stream<Summary, ListError, R>,
+  jobs: Stream.Stream<Summary, Callers.ListError, R>,
   change: (key: string) => Effect.Effect<Summary, E, R>
 ) =>
   Stream.mapEffect(jobs, ({ key }) => Effect.map(Effect.result(change(key)), (result) => ({ key, result })), {
@@ -213,7 +201,7 @@ const steer = <E, R>(
  * @since 0.1.0
  * @category running
  */
-export const retryAll = (filter: Filter): Stream.Stream<Steered<RetryError>, ListError, Durable> =>
+export const retryAll = (filter: Filter): Stream.Stream<Steered<Callers.RetryError>, Callers.ListError, Durable> =>
   steer(list({ ...filter, state: filter.state ?? "Failed" }), retry)
 
 /**
@@ -224,7 +212,7 @@ export const retryAll = (filter: Filter): Stream.Stream<Steered<RetryError>, Lis
  */
 export const cancelAll = (
   filter: Filter
-): Stream.Stream<Steered<DurableError.JobUnknown | DurableError.StoreFailed>, ListError, Durable> =>
+): Stream.Stream<Steered<DurableError.JobUnknown | DurableError.StoreFailed>, Callers.ListError, Durable> =>
   steer(
     Stream.filter(list(filter), ({ endedAt }) => endedAt === undefined),
     cancel

@@ -5,7 +5,7 @@
  */
 import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
-import * as Schema from "effect/Schema"
+import { Schema } from "effect"
 import * as DurableJob from "./DurableJob.ts"
 
 /** An attempt of a job. */

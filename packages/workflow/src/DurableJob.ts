@@ -7,7 +7,7 @@
  * @since 0.1.0
  */
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Schema from "effect/Schema"
+import { Schema } from "effect"
 import { KeyText } from "./internal/keyText.ts"
 
 /**

@@ -6,18 +6,14 @@
  *
  * @since 0.1.0
  */
-import * as Schema from "effect/Schema"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
-import type * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
+import { Duration, Effect, type FileSystem, Layer, Schema } from "effect"
+import type { HttpClient } from "effect/http"
 import * as Reactivity from "effect/reactivity/Reactivity"
-import * as SqlClient from "effect/sql/SqlClient"
+import { SqlClient } from "effect/sql"
 import * as Durable from "./Durable.ts"
 import type * as DurableError from "./DurableError.ts"
 import * as Host from "./internal/host.ts"

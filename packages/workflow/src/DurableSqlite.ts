@@ -7,13 +7,10 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
-import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
-import type * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
+import { Effect, type FileSystem, Layer, Schema } from "effect"
+import type { HttpClient } from "effect/http"
 import * as Reactivity from "effect/reactivity/Reactivity"
-import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
+import { SqlClient } from "effect/sql"
 import * as Durable from "./Durable.ts"
 import * as DurableError from "./DurableError.ts"
 import * as Host from "./internal/host.ts"
@@ -32,20 +29,15 @@ export interface Options extends Omit<Durable.Options, "secrets"> {
   readonly secrets?: Durable.Options["secrets"] | undefined
 }
 
-/**
- * A path that does not lead to a lasting file. SQLite keeps a database with such a path in memory or in a temporary
- * file, or reads the path as a URI.
- */
-const isNoFile = (path: string): boolean => path === "" || path === ":memory:" || path.startsWith("file:")
+/** SQLite keeps a database with another path in memory or in a temporary file, or reads the path as a URI. */
+const FilePath = Schema.String.check(
+  Schema.isPattern(/^(?!:memory:$|file:)./su, { expected: "the path of a file, so that the jobs outlive the process" })
+)
 
 const Settings = Schema.Struct({
   ...Host.Settings.fields,
   secrets: Schema.optional(Secrets.Setting),
-  path: Schema.String.check(
-    Schema.makeFilter((path) => !isNoFile(path), {
-      expected: "the path of a file, so that the jobs outlive the process"
-    })
-  )
+  path: FilePath
 })
 
 const decode = Rules.decoder("DurableSqlite.layer", Settings)

@@ -6,11 +6,8 @@
  */
 import { type Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as WebSource from "@assembly-effect/tus/WebSource"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import type * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
-import * as Record from "effect/Record"
+import { Context, Effect, Layer, Record } from "effect"
+import type { HttpClient } from "effect/http"
 
 /**
  * Opens the object `key` of one store. The identity of the source, such as an `ETag`, shows whether the object has

@@ -2,15 +2,24 @@
 import { Assemblies } from "@assembly-effect/api"
 import { Faults } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
-import { Durable } from "@assembly-effect/workflow"
+import { Durable, DurableJob } from "@assembly-effect/workflow"
 import { assert } from "@assembly-effect/testkit/flow"
-import { Effect, FileSystem, Layer, Logger, Redacted } from "effect"
+import { Effect, Layer, Logger, Result, Schedule } from "effect"
 import { durableTests } from "./running.ts"
-import { assemblies, job, query, steps, storedIn, until, withRunner } from "./support.ts"
-
-const wrong = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
-
-const slow = (seconds: number) => ({ ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds } })
+import {
+  assemblies,
+  failing,
+  hurried,
+  job,
+  old,
+  query,
+  slow,
+  steps,
+  storedIn,
+  until,
+  withRunner,
+  young
+} from "./support.ts"
 
 /** The params of a job whose Assembly takes longer than one look at it, and that expects a notification. */
 const expecting = (seconds: number) => ({ steps: slow(seconds), notifyUrl: "http://127.0.0.1:9/never" })
@@ -26,12 +35,84 @@ const processed = <E, R>(key: string, end: (id: Assembly.AssemblyId) => Effect.E
     return id
   })
 
+/** How many Assemblies exist, of all types or of one. */
+const count = (...type: Parameters<typeof assemblies>) => Effect.map(assemblies(...type), ({ length }) => length)
+
 const hour = { pollInterval: "1 hour" } as const
 
 durableTests("The next attempt of a durable job", (it) => {
+  it.running("has other params and files, with the same key", function* ({ file }) {
+    const [first, second] = [yield* file("a.bin", 100), yield* file("b.bin", 200)]
+    const before = yield* count()
+    const failed = yield* Effect.flip(Durable.run(job("again", [first], { params: failing })))
+    assert(failed._tag === "JobFailed")
+    assert.strictEqual(failed.failure.reason, "AssemblyFailed")
+    assert.include(failed.failure.message, "MINE")
+    const right = job("again", [second])
+    assert.strictEqual((yield* Effect.flip(Durable.start(right)))._tag, "JobConflict")
+    const { files, params } = right
+    const next = yield* Durable.retry("again", { params, files })
+    assert.deepInclude(next, { attempt: 2, size: 200n })
+    assert.deepStrictEqual(storedIn(yield* Durable.await("again")), [second.sha256])
+    // Now the key is this job.
+    assert.deepInclude(yield* Durable.start(right), { attempt: 2, state: "Completed" })
+    assert.strictEqual((yield* count()) - before, 2)
+  })
+
+  it.running("is checked like the first one, and then the job stays as it is", function* ({ file }) {
+    const content = yield* file("a.bin", 100)
+    yield* Effect.flip(Durable.run(job("checked", [content], { params: failing })))
+    const error = yield* Effect.flip(Durable.retry("checked", { files: [] }))
+    assert(error._tag === "InvalidRequest")
+    assert.include(error.message, "Durable.retry: files")
+    const [missing] = job("checked", [{ ...content, path: `${content.path}.none` }]).files
+    assert.strictEqual((yield* Effect.flip(Durable.retry("checked", { files: [missing!] })))._tag, "SourceFailed")
+    assert.deepInclude(yield* Durable.status("checked"), { attempt: 1, state: "Failed" })
+  })
+
+  it.alone(
+    "begins when the Assembly of the attempt before has surely ended",
+    function* ({ database, file, faults }) {
+      const content = yield* file("a.bin", 700_000)
+      const canceled = yield* count("canceled")
+      yield* Effect.gen(function* () {
+        yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
+        yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, times: Infinity }))
+        assert.strictEqual((yield* Effect.flip(Durable.run(job("kept", [content]))))._tag, "JobFailed")
+        assert.strictEqual(yield* count("uploading"), 1)
+        const error = yield* Effect.flip(Durable.retry("kept"))
+        assert(error._tag === "AssemblyMayRun", error.message)
+        assert.deepInclude(error, { key: "kept", attempt: 1 })
+        assert.deepInclude(yield* Durable.status("kept"), { attempt: 1, state: "Failed" })
+        yield* faults.clear
+        yield* Durable.retry("kept")
+        assert.deepStrictEqual(storedIn(yield* Durable.await("kept")), [content.sha256])
+        assert.strictEqual(yield* count("uploading"), 0)
+        assert.strictEqual((yield* count("canceled")) - canceled, 1)
+      }).pipe(withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }), hurried())
+    },
+    { timeout: 60_000 }
+  )
+
+  it.running("is one of two that two callers want", function* ({ file }) {
+    const content = yield* file("a.bin", 100)
+    yield* Effect.flip(Durable.run(job("both", [content], { params: failing })))
+    const before = yield* count()
+    const results = yield* Effect.forEach(
+      [{ a: 1 }, { a: 2 }],
+      (fields) => Effect.result(Durable.retry("both", { params: { steps, fields } })),
+      { concurrency: 2 }
+    )
+    const [error] = results.flatMap((result) => (Result.isFailure(result) ? [result.failure._tag] : []))
+    assert.include(["JobConflict", "NotRetryable"], error)
+    assert.lengthOf(results.filter(Result.isSuccess), 1)
+    yield* Durable.await("both")
+    assert.strictEqual((yield* count()) - before, 1)
+  })
+
   it.running("keeps nothing of the attempt before", function* ({ file }) {
     const content = yield* file("a.bin", 100)
-    yield* Effect.flip(Durable.run(job("clean", [content], { params: wrong })))
+    yield* Effect.flip(Durable.run(job("clean", [content], { params: failing })))
     const before = yield* Durable.status("clean")
     assert.isDefined(before.failure)
     const next = yield* Durable.retry("clean", { params: { steps } })
@@ -40,21 +121,10 @@ durableTests("The next attempt of a durable job", (it) => {
     yield* Durable.await("clean")
     assert.isUndefined((yield* Durable.status("clean")).failure)
   })
-
-  it.running("follows an attempt without a secret, canceled in the queue", { uploads: 1 }, function* ({ gate }) {
-    yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
-    yield* gate.reached
-    yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
-    yield* Durable.cancel("queued")
-    assert.deepInclude(yield* Durable.retry("queued"), { attempt: 2, state: "Queued" })
-    yield* gate.open
-    assert.deepStrictEqual(storedIn(yield* Durable.await("queued")), [gate.sha256])
-  })
 })
 
 durableTests("A durable job that another process continues", (it) => {
   it.alone("ends with a notification, also if a new secret was put before its secret", function* ({ database, gate }) {
-    const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
     yield* Effect.gen(function* () {
       yield* Durable.start(job("rotated", [], { params: expecting(3600), files: [gate.file("rotated")] }))
       yield* gate.reached
@@ -81,15 +151,6 @@ durableTests("A durable job that another process continues", (it) => {
 })
 
 durableTests("A durable job", (it) => {
-  it.running("is the same job although its file is gone, and its params have another order", function* ({ file }) {
-    const fs = yield* FileSystem.FileSystem
-    const content = yield* file("a.bin", 100)
-    yield* Durable.run(job("gone", [content], { params: { steps, fields: { a: 1, b: 2 } } }))
-    yield* fs.remove(content.path)
-    const again = yield* Durable.start(job("gone", [content], { params: { fields: { b: 2, a: 1 }, steps } }))
-    assert.strictEqual(again.state, "Completed")
-  })
-
   it.running("is Completed if its Assembly was faster than its cancellation", hour, function* ({ file }) {
     const content = yield* file("a.bin", 100)
     yield* Durable.start(job("faster", [content], { params: expecting(4) }))
@@ -106,7 +167,7 @@ durableTests("A durable job", (it) => {
       Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 402, times: 1 })
     )
     yield* Effect.gen(function* () {
-      yield* Durable.start(job("again", [], { files: [gate.file("again")] }))
+      yield* Durable.start(gate.job("again"))
       yield* until("again", ({ waiting }) => waiting !== undefined)
       yield* gate.reached
       assert.deepInclude(yield* Durable.status("again"), { state: "Uploading", waiting: undefined })
@@ -119,7 +180,12 @@ durableTests("A durable job", (it) => {
     yield* Durable.start(job("back", [content], { params: { steps: slow(600) } }))
     yield* until("back", ({ state }) => state === "Processing")
     yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, times: Infinity }))
-    yield* until("back", ({ waiting }) => waiting !== undefined)
+    const silent = yield* until("back", ({ waiting }) => waiting !== undefined)
+    // All bytes were stored before.
+    assert.deepStrictEqual(
+      [silent.state, silent.stored, silent.waiting?.reason],
+      ["Processing", 100n, "ServiceFailure"]
+    )
     yield* faults.clear
     assert.strictEqual((yield* until("back", ({ waiting }) => waiting === undefined)).state, "Processing")
   })
@@ -135,8 +201,7 @@ durableTests("A durable job", (it) => {
         yield* until("patient", ({ waiting }) => waiting !== undefined)
       }).pipe(withRunner(database), Effect.andThen(waited))
     const begin = Effect.gen(function* () {
-      yield* Durable.start(job("patient", [], { files: [gate.file("patient")] }))
-      yield* gate.reached
+      yield* gate.begin("patient")
       yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, times: Infinity }))
       yield* Durable.cancel("patient")
     })
@@ -162,18 +227,6 @@ durableTests("A durable job", (it) => {
       assert.strictEqual((yield* Effect.flip(Durable.await("long")))._tag, "JobCanceled")
     }).pipe(withRunner(database))
   })
-
-  it.alone("continues if the service knows its Assembly only a moment later", function* ({ database, faults, gate }) {
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("late", [], { files: [gate.file("late")] }))
-      yield* gate.reached
-    }).pipe(withRunner(database))
-    yield* gate.open
-    yield* faults.inject(Faults.Fault.Refuse({ method: "GET", path: "/assemblies/:assemblyId", status: 404, times: 1 }))
-    const status = yield* Durable.await("late").pipe(withRunner(database))
-    assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
-    assert.deepStrictEqual(storedIn(status), [gate.sha256])
-  })
 })
 
 durableTests("An embedded runner", (it) => {
@@ -184,5 +237,76 @@ durableTests("An embedded runner", (it) => {
     const secret = yield* fs.readFileString(`${database}.secret`)
     yield* fs.writeFileString(`${database}.secret`, `${secret}\n`)
     assert.strictEqual((yield* Durable.await("one").pipe(withRunner(database))).ok, "ASSEMBLY_COMPLETED")
+  })
+})
+
+durableTests("A path of a job", (it) => {
+  it.running("is absolute when it is stored: the same file in every process", function* ({ file, path }) {
+    const content = yield* file("a.bin", 100)
+    const up = "../".repeat(process.cwd().split("/").length - 1)
+    const relative = DurableJob.path(`./${up}${path.slice(1)}/a.bin`)
+    const files = [{ source: relative, filename: "0.bin" }]
+    yield* Durable.run(job("relative", [], { files }))
+    // The absolute path is the same job.
+    assert.deepInclude(yield* Durable.start(job("relative", [content])), { state: "Completed" })
+    assert.deepInclude(yield* Durable.start(job("relative", [], { files })), { state: "Completed" })
+  })
+})
+
+/** The ids of all Assemblies. */
+const ids = Effect.map(assemblies(), (all) => all.map(({ id }) => Assembly.AssemblyId.make(String(id))))
+
+/** Waits for an Assembly that is not in `known` and whose Status `fits`. */
+const created = (known: ReadonlyArray<string>, fits: (status: Assembly.Status) => boolean) =>
+  Effect.gen(function* () {
+    for (const id of yield* ids) {
+      if (known.includes(id)) continue
+      const status = yield* Assemblies.get(id)
+      if (fits(status)) return status
+    }
+    return yield* Effect.fail("not yet")
+  }).pipe(Effect.retry(Schedule.spaced("20 millis")))
+
+const lost: ReadonlyArray<readonly [string, Faults.Fault, (status: Assembly.Status) => boolean]> = [
+  [
+    "an Assembly",
+    Faults.Fault.FinishSlowly({ method: "POST", path: "/assemblies/:assemblyId", duration: "1 hour" }),
+    () => true
+  ],
+  [
+    "an upload",
+    Faults.Fault.FinishSlowly({ method: "POST", path: "/resumable/files/", duration: "1 hour" }),
+    (status) => status["started_tus_uploads"] === 1
+  ]
+]
+
+durableTests("A runner that ends", (it) => {
+  for (const [what, fault, fits] of lost) {
+    for (const size of [1000, 700_000]) {
+      it.alone(`while it creates ${what} of ${size} bytes has a successor`, function* ({ database, file, faults }) {
+        const content = yield* file("a.bin", size)
+        const known = yield* ids
+        yield* Effect.gen(function* () {
+          yield* faults.inject(fault)
+          yield* Durable.start(job("lost", [content]))
+          yield* created(known, fits)
+        }).pipe(withRunner(database))
+        yield* faults.clear
+        const status = yield* Durable.await("lost").pipe(withRunner(database), hurried())
+        assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+        assert.deepStrictEqual(storedIn(status), [content.sha256])
+        assert.strictEqual((yield* ids).length - known.length, 1)
+      })
+    }
+  }
+
+  it.alone("after all bytes are stored has a successor that sends nothing", function* ({ database, file }) {
+    const content = yield* file("a.bin", 1000)
+    const before = yield* Durable.run(job("again", [content])).pipe(withRunner(database))
+    yield* query(database, "UPDATE durable_jobs SET state = 'Processing', runner = 'dead', due_at = 1, ended_at = NULL")
+    const after = yield* Durable.await("again").pipe(withRunner(database))
+    assert.strictEqual(after.assembly_id, before.assembly_id)
+    assert.deepStrictEqual(storedIn(after), storedIn(before))
+    assert.deepInclude(after, { started_tus_uploads: 1, finished_tus_uploads: 1 })
   })
 })

@@ -11,8 +11,7 @@ import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Clock, Context, Duration, Effect, Fiber, Latch, Layer, Redacted, Schema, Stream } from "effect"
 import { Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { dump } from "./dump.ts"
-import { folder, query, steps, withRunner } from "./support.ts"
+import { dump, folder, query, steps, withRunner } from "./support.ts"
 
 const secret = Redacted.make("a secret of the deployment, 32 bytes or more")
 const url = "https://api.example.com"

@@ -1,11 +1,11 @@
 /** Values that no program should have written: damaged rows, and numbers in a Status. The other jobs go on. */
-import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import { Durable } from "@assembly-effect/workflow"
 import { assert } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import { durableTests } from "./running.ts"
 import { job, withRunner } from "./support.ts"
+import * as Watched from "./watched.ts"
 
 const numbers = ["0.5", "-1", "1e300", "9007199254740992", "'nonsense'"]
 
@@ -76,18 +76,11 @@ durableTests("A damaged row", (it) => {
 durableTests("The number of stored bytes", (it) => {
   it.alone("is undefined if the Status has an offset of 0.5, -1, 1e300 or 2^53", function* ({ database, gate }) {
     let offset = 0
-    const hostile = Effect.updateService(AssemblyClient, (client) =>
-      AssemblyClient.of({
-        ...client,
-        run: (operation, input) =>
-          Effect.map(client.run(operation, input), (status) =>
-            operation.name === "Assemblies.get" ? Object.assign({}, status, { tus_uploads: [{ offset }] }) : status
-          )
-      })
+    const hostile = Watched.requests("Assemblies.get", (run) =>
+      Effect.map(run, (status) => Object.assign({}, status, { tus_uploads: [{ offset }] }))
     )
     yield* Effect.gen(function* () {
-      yield* Durable.start(job("sending", [], { files: [gate.file("sending")] }))
-      yield* gate.reached
+      yield* gate.begin("sending")
       for (const value of [0.5, -1, 1e300, 2 ** 53, Number.NaN]) {
         offset = value
         assert.deepInclude(yield* Durable.status("sending"), { state: "Uploading", stored: undefined })

@@ -1,18 +1,22 @@
 /** Runs the examples of docs/examples: the nightly one every second, the one with notifications, and the one of many files. */
+import { Assemblies } from "@assembly-effect/api"
 import { Faults } from "@assembly-effect/emulator"
 import { Durable, DurableSqlite } from "@assembly-effect/workflow"
-import { assert } from "@assembly-effect/testkit/flow"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Cron, DateTime, Effect, Layer, Schedule, Stream } from "effect"
+import { Cron, DateTime, Effect, Layer, Schedule } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
+import { fork } from "node:child_process"
+import { once } from "node:events"
 import { createServer } from "node:http"
 import { metrics, queries } from "../../../docs/examples/durable-metrics.ts"
 import { uploadAll } from "../../../docs/examples/durable-files.ts"
 import { nightly, queueFolder } from "../../../docs/examples/durable-nightly.ts"
 import { count, notifications, upload } from "../../../docs/examples/durable-webhook.ts"
 import { durableTests } from "./running.ts"
-import { job, steps, storedIn } from "./support.ts"
+import { assemblies, folder, job, keysOf, proxied, slow, storedIn } from "./support.ts"
 
 durableTests("The example of a nightly upload", (it) => {
   it.alone("queues every file of a folder once a night", function* ({ fs, database, file, path }) {
@@ -22,10 +26,8 @@ durableTests("The example of a nightly upload", (it) => {
     const host = DurableSqlite.layer(database)
     const hashes = yield* Effect.gen(function* () {
       // The first night.
-      const keys = yield* Stream.runCollect(Durable.list()).pipe(
-        Effect.map((jobs) => jobs.map(({ key }) => key)),
-        Effect.repeat({ until: ({ length }) => length >= 2, schedule: Schedule.spaced("50 millis") })
-      )
+      const schedule = Schedule.spaced("50 millis")
+      const keys = yield* Effect.repeat(keysOf(), { until: ({ length }) => length >= 2, schedule })
       const [first = ""] = keys
       const night = first.slice(0, first.indexOf("/"))
       assert.isTrue(DateTime.isDateTime(DateTime.makeUnsafe(night)))
@@ -44,7 +46,6 @@ durableTests("The example with notifications", (it) => {
   it.alone("ends its wait with a notification, and counts each one once", function* ({ database, file }) {
     const content = yield* file("a.bin", 1000)
     // Longer than the looks before the first pause.
-    const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 4 } }
     const host = DurableSqlite.layer(database, { pollInterval: "1 hour" })
     const routes = HttpRouter.serve(notifications, { disableListenLog: true, disableLogger: true })
     const server = routes.pipe(
@@ -53,7 +54,7 @@ durableTests("The example with notifications", (it) => {
     yield* Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer
       assert(address._tag === "InetAddressV4")
-      yield* upload(`http://127.0.0.1:${address.port}`, content.path, { steps: slow })
+      yield* upload(`http://127.0.0.1:${address.port}`, content.path, { steps: slow(4) })
       assert.deepInclude(yield* Durable.status(content.path), { state: "Completed", attempt: 1 })
       const sql = yield* SqlClient.SqlClient
       const totals = sql`SELECT * FROM totals`
@@ -102,5 +103,57 @@ durableTests("The example of metrics", (it) => {
         []
       )
     }).pipe(Effect.provide(server))
+  })
+})
+
+const example = new URL("../../../docs/examples/durable-activity.ts", import.meta.url)
+
+/** So large that the last process has something left, however slowly the others are killed. */
+const size = 12 * 1024 * 1024
+
+/** After how many bytes each process is killed: during the requests before the file, and then during the file. */
+const points = [1, 400, 1100, 2500, 512 * 1024, 512 * 1024]
+
+layer(NodeFileSystem.layer)("An upload inside an Activity", (it) => {
+  it.effect(`whose process is killed at ${points.length} points is one Assembly with one upload`, function* () {
+    const { clients, orders, proxy } = yield* proxied(4 * 1024 * 1024)
+    const { file, path } = yield* folder
+    const content = yield* file("a.bin", size)
+    const env = {
+      ...process.env,
+      ASSEMBLY_BASE_URL: orders.baseUrl,
+      ASSEMBLY_AUTH_KEY: orders.key,
+      ASSEMBLY_AUTH_SECRET: orders.secret
+    }
+    const start = Effect.acquireRelease(
+      Effect.sync(() => fork(example, ["a.bin"], { env, cwd: path, execArgv: [], silent: true })),
+      (process) => Effect.sync(() => process.kill("SIGKILL"))
+    )
+    for (const point of points) {
+      yield* Effect.gen(function* () {
+        const before = proxy.sent()
+        const child = yield* start
+        yield* proxy.reached(before + point)
+        assert.isNull(child.exitCode, "the process ended before it was killed")
+        child.kill("SIGKILL")
+        yield* Effect.promise(() => once(child, "exit"))
+      }).pipe(Effect.scoped)
+    }
+    const printed = yield* Effect.gen(function* () {
+      const child = yield* start
+      let text = ""
+      child.stdout?.on("data", (piece) => (text += piece))
+      child.stderr?.on("data", (piece) => (text += piece))
+      yield* Effect.promise(() => once(child, "close"))
+      return text
+    }).pipe(Effect.scoped)
+    assert.strictEqual(printed, "a.bin: 1 stored\n")
+    yield* Effect.gen(function* () {
+      const all = yield* assemblies()
+      assert.lengthOf(all, 1)
+      const status = yield* Assemblies.get(String(all[0]?.id) as Parameters<typeof Assemblies.get>[0])
+      assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", started_tus_uploads: 1, finished_tus_uploads: 1 })
+      assert.deepStrictEqual(storedIn(status), [content.sha256])
+    }).pipe(Effect.provide(clients))
   })
 })

@@ -34,12 +34,7 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
     build: sqlite,
     meaning: { patience: [0.5], pollInterval: [0.5], retention: [{}, { hour: 1 }], upload: [{}] }
   },
-  {
-    name: "DurableSqlite.layer upload",
-    options: ["checksum", "chunkSize", "finishTimeout", "maxRetries", "maxWait", "retryDelay", "stallTimeout"],
-    build: (upload) => sqlite({ upload }),
-    meaning: { finishTimeout: [0.5], maxRetries: [0], maxWait: [0, 0.5], retryDelay: [0, 0.5], stallTimeout: [0.5] }
-  },
+  { name: "DurableSqlite.layer upload", options: ["chunkSize"], build: (upload) => sqlite({ upload }) },
   {
     name: "DurableSqlite.layer retention",
     options: ["failures", "successes"],

@@ -26,7 +26,7 @@ const newRow = (key: string, pack?: string): Row.NewRow => ({
   key,
   pack,
   job: { params: {}, files: [{ source: { _tag: "Path", path: "/a" }, filename: "a" }] },
-  sources: [{ size: "1", identity: "" }]
+  sources: [{ size: 1n, identity: "" }]
 })
 
 const statements = Effect.gen(function* () {

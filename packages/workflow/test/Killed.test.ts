@@ -2,8 +2,9 @@
 import { Durable } from "@assembly-effect/workflow"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import { Effect, Random } from "effect"
-import { runner } from "./processes.ts"
+import { Effect, Queue, Random } from "effect"
+import { fork } from "node:child_process"
+import type { Orders, Report } from "./fixtures/runner.ts"
 import { assemblies, folder, job, proxied, storedIn, withRunner } from "./support.ts"
 
 const MiB = 1024 * 1024
@@ -11,6 +12,18 @@ const MiB = 1024 * 1024
 const many = process.env["RELIABILITY_KILLS"]
 const kills = Number(many ?? 1)
 const size = many === undefined ? 24 * MiB : 200 * MiB
+
+/** Starts a runner in a separate process, which is killed when the scope closes. `next` waits for its next report. */
+const runner = Effect.fnUntraced(function* (orders: Orders) {
+  const reports = yield* Queue.unbounded<Report>()
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => fork(new URL("fixtures/runner.ts", import.meta.url), [JSON.stringify(orders)], { execArgv: [] })),
+    (one) => Effect.sync(() => one.kill("SIGKILL"))
+  )
+  child.on("message", (report: Report) => Queue.offerUnsafe(reports, report))
+  child.once("exit", () => Queue.offerUnsafe(reports, { _tag: "Gone" }))
+  return { child, next: Queue.take(reports) }
+})
 
 /** Where each kill comes, as a part of the file: evenly spread, with chance within each part. */
 const draw = Effect.forEach(
@@ -35,12 +48,13 @@ layer(NodeFileSystem.layer)("An embedded runner", (it) => {
         yield* Effect.scoped(
           Effect.gen(function* () {
             const first = yield* runner({ ...orders, database, jobs })
-            yield* first.report(({ _tag }) => _tag === "Started")
+            assert.strictEqual((yield* first.next)._tag, "Started")
             yield* proxy.reached(before + moment * size)
-            yield* first.kill("SIGKILL")
+            first.child.kill("SIGKILL")
+            assert.strictEqual((yield* first.next)._tag, "Gone")
             const second = yield* runner({ ...orders, database, jobs })
-            const ended = yield* second.report(({ _tag }) => _tag !== "Started")
-            assert.deepStrictEqual(ended, { _tag: "Ended", key, outcome: "ASSEMBLY_COMPLETED" })
+            assert.strictEqual((yield* second.next)._tag, "Started")
+            assert.deepStrictEqual(yield* second.next, { _tag: "Ended", key, outcome: "ASSEMBLY_COMPLETED" })
           })
         )
         worst = Math.max(worst, proxy.sent() - before - size)

@@ -2,11 +2,13 @@
 import { Assemblies } from "@assembly-effect/api"
 import { Assembly } from "@assembly-effect/schema"
 import { Durable, DurableJob } from "@assembly-effect/workflow"
-import { assert } from "@assembly-effect/testkit/flow"
-import { DateTime, Effect, FileSystem, Schedule, Stream } from "effect"
+import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import * as Server from "@assembly-effect/testkit/postgres/Postgres"
+import { DateTime, Duration, Effect, FileSystem, Layer, Schedule, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { durableTests } from "./running.ts"
-import { hurried, sha256, steps, storedIn, withRunner } from "./support.ts"
+import { hurried, pathsOf, sha256, slow, steps, storedIn, withRunner } from "./support.ts"
 
 const packing = { files: 20, bytes: 67_108_864, within: "1 second", repeatable: true } as const
 
@@ -15,7 +17,6 @@ const hashing = {
   poison: { robot: "/emulator/fail", use: ":original", error: "INVALID_FILE", filename: "poison.bin" },
   hash: { robot: "/file/hash", use: ":original" }
 }
-const waiting = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
 
 /** Jobs with one small file each, and the SHA-256 of each file. */
 const jobsIn = (
@@ -82,47 +83,8 @@ durableTests("Durable.startAll with packing", (it) => {
     }).pipe(withRunner(database), hurried())
   })
 
-  it.alone("one poison file of 20: 19 jobs complete, one fails with its own error", function* ({ database, path }) {
-    const { hashes, jobs } = yield* jobsIn(path, "poison", 20, { poison: 13 })
-    yield* Effect.gen(function* () {
-      yield* startAll(jobs)
-      for (const [row, { key }] of jobs.entries()) {
-        if (row !== 13) yield* isOwn(key, hashes.get(key))
-      }
-      const error = yield* Effect.flip(Durable.await(jobs[13]?.key ?? ""))
-      assert(error._tag === "JobFailed")
-      assert.strictEqual(error.failure.reason, "AssemblyFailed")
-      assert.isAtMost((yield* assembliesOf("poison")).length, 1 + 2 * Math.log2(20) + 1)
-    }).pipe(withRunner(database), hurried())
-  })
-
-  it.running(
-    "a canceled job ends with its pack, after one notification",
-    { pollInterval: "1 hour" },
-    function* ({ path }) {
-      const short = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 1 } }
-      const { hashes, jobs } = yield* jobsIn(path, "cancel", 5, { steps: short })
-      const [first, second] = jobs.map(({ key }) => key)
-      assert(first !== undefined && second !== undefined)
-      yield* startAll(jobs)
-      yield* until(statesOf, (states) => states.every((state) => state === "Processing"))
-      const canceling = yield* Durable.cancel(second)
-      assert.strictEqual(canceling.state, "Canceling")
-      const [entry] = yield* until(assembliesOf("cancel"), ([one]) => one?.ok === "ASSEMBLY_COMPLETED")
-      yield* Durable.notified(entry?.id ?? "")
-      assert.deepStrictEqual(storedIn(yield* Durable.await(first)), [hashes.get(first) ?? ""])
-      const states = ["Completed", "Canceled", "Completed", "Completed", "Completed"]
-      assert.deepStrictEqual(yield* statesOf, states as Array<DurableJob.State>)
-      assert.strictEqual((yield* assembliesOf("cancel")).length, 1)
-      // The next attempt has an Assembly of its own.
-      yield* Durable.retry(second)
-      assert.deepStrictEqual(storedIn(yield* Durable.await(second)), [hashes.get(second) ?? ""])
-    }
-  )
-
   it.running("a canceled job of either half ends with its half", { pollInterval: "1 second" }, function* ({ path }) {
-    const slow = { ...hashing, wait: { robot: "/emulator/wait", use: ":original", seconds: 2 } }
-    const { hashes, jobs } = yield* jobsIn(path, "halved", 8, { steps: slow, poison: 6 })
+    const { hashes, jobs } = yield* jobsIn(path, "halved", 8, { steps: { ...hashing, ...slow(2) }, poison: 6 })
     const keys = jobs.map(({ key }) => key)
     const [, second = "", , , , sixth = "", poison = ""] = keys
     yield* startAll(jobs)
@@ -164,7 +126,7 @@ durableTests("Durable.startAll with packing", (it) => {
   })
 
   it.alone("a runner that ends leaves its pack to the next one: one Assembly is left", function* ({ database, path }) {
-    const { jobs } = yield* jobsIn(path, "handed", 5, { steps: waiting })
+    const { jobs } = yield* jobsIn(path, "handed", 5, { steps: slow(3600) })
     yield* startAll(jobs).pipe(
       Effect.andThen(until(assembliesOf("handed"), ({ length }) => length === 1)),
       withRunner(database)
@@ -176,7 +138,7 @@ durableTests("Durable.startAll with packing", (it) => {
   })
 
   it.running("a job that waits for its pack is canceled at once; a full pack waits for none", function* ({ path }) {
-    const { jobs } = yield* jobsIn(path, "full", 5, { steps: waiting })
+    const { jobs } = yield* jobsIn(path, "full", 5, { steps: slow(3600) })
     const older = yield* jobsIn(path, "older", 1)
     const patient = { packing: { ...packing, files: 3, within: "1 hour" } } as const
     yield* startAll(older.jobs, patient)
@@ -210,11 +172,45 @@ durableTests("Durable.startAll with packing", (it) => {
     const { jobs } = yield* jobsIn(path, "refused", 2)
     const invalid = { packing: {} } as unknown as Durable.AllOptions
     const error = yield* Effect.flip(Stream.runDrain(Durable.startAll(Stream.fromIterable(jobs), invalid)))
-    assert(error._tag === "InvalidRequest")
-    assert.deepStrictEqual(
-      error.issues.map((issue) => issue.path),
-      [["packing", "repeatable"]]
-    )
+    assert.deepStrictEqual(pathsOf(error), ["packing.repeatable"])
     assert.deepStrictEqual(yield* statesOf, [])
   })
+})
+
+const files = Number(process.env["PACKING_FILES"] ?? 100)
+const poison = Math.floor(files / 3)
+
+layer(Layer.empty)("Packs of three runners", (it) => {
+  it.effect(
+    `${files} files, one of them poison, in packs of 20; a runner is killed: the others complete`,
+    function* () {
+      const postgres = yield* Server.make
+      const cluster = yield* Cluster.make({ database: yield* postgres.database("packs"), expiry: Duration.seconds(3) })
+      const jobs = yield* Effect.forEach(
+        Array.from({ length: files }, (_, row) => row),
+        (row) =>
+          Effect.map(cluster.file(`job${row}`, 1000), ({ job }): DurableJob.Job => {
+            const [file] = job.files
+            assert(file !== undefined)
+            const filename = row === poison ? "poison.bin" : file.filename
+            return { key: job.key, params: { steps: hashing }, files: [{ source: file.source, filename }] }
+          })
+      )
+      yield* Effect.gen(function* () {
+        const [first] = yield* Effect.forEach(["A", "B", "C"], cluster.runner)
+        yield* Stream.runDrain(Durable.startAll(Stream.fromIterable(jobs), { packing }))
+        yield* until(statesOf, (all) => all.includes("Uploading") || all.includes("Processing"))
+        yield* first?.signal("SIGKILL") ?? Effect.void
+        const all = yield* until(statesOf, (now) => now.every((state) => state === "Completed" || state === "Failed"))
+        assert.strictEqual(all.length, files)
+        assert.strictEqual(all.filter((state) => state === "Failed").length, 1)
+        const [own] = yield* Stream.runCollect(Durable.list({ state: "Failed" }))
+        assert.strictEqual(own?.key, `job${poison}`)
+        // At most the packs of the runner that was killed ran twice.
+        const count = yield* cluster.assemblies
+        assert.isAtLeast(count, files / packing.files)
+        assert.isAtMost(count, files / packing.files + 4 + 2 * Math.log2(packing.files) + 1)
+      }).pipe(Effect.provide(cluster.client))
+    }
+  )
 })

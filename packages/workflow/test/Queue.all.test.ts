@@ -6,14 +6,14 @@ import { Durable, DurableSqlite } from "@assembly-effect/workflow"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert } from "@assembly-effect/testkit/flow"
-import { Effect, type Layer, Redacted, Schedule, Stream } from "effect"
+import { Effect, Redacted, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
-import type { SqlError } from "effect/sql/SqlError"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import * as Postgres from "@assembly-effect/testkit/postgres/Postgres"
 import { durableTests } from "./running.ts"
-import { folder, job } from "./support.ts"
+import { folder, job, withRunner } from "./support.ts"
+import * as Watched from "./watched.ts"
 
 const full = process.env["DURABLE_JOBS"]
 const count = Number(full ?? 100)
@@ -29,29 +29,18 @@ const heap = (): number => {
 
 const print = (figure: string): Effect.Effect<void> => (full === undefined ? Effect.void : Effect.log(figure))
 
-/** An empty database. */
-interface Store {
-  readonly runner: (options?: {
-    readonly uploads: number
-  }) => Layer.Layer<Durable.Durable, unknown, Layer.Services<ReturnType<typeof DurableSqlite.layer>>>
-  /** Runs a program, and fails if the runner loses its jobs in this time. */
-  readonly whileHeld: <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
-}
-
-const sqlite = Effect.map(folder, ({ database }): Store => ({
-  runner: (options) => DurableSqlite.layer(database, options),
-  // The lock of the file is the only one, and nobody else can have it.
-  whileHeld: (program) => program
+/** A runner with an empty database, and the ids of the runners in it, where another process could take its jobs. */
+const sqlite = Effect.map(folder, ({ database }) => ({
+  runner: (options?: { readonly uploads: number }) => DurableSqlite.layer(database, options),
+  ids: Effect.succeed<ReadonlyArray<unknown>>([])
 }))
 
 const postgres = Effect.gen(function* () {
   const server = yield* Postgres.make
   const url = yield* server.database("queue")
   const sql = yield* PgClient.make({ url }).pipe(Effect.provide(Reactivity.layer))
-  const runners = sql<{ readonly id: string }>`SELECT id FROM durable_runners`
-
-  const store: Store = {
-    runner: (options) =>
+  return {
+    runner: (options?: { readonly uploads: number }) =>
       DurablePostgres.runner({
         database: { url },
         secrets: [Redacted.make("the secret of a deployment for tests")],
@@ -59,26 +48,8 @@ const postgres = Effect.gen(function* () {
         ...(full === undefined ? { expiry: "5 minutes" as const } : {}),
         ...options
       }),
-    whileHeld: (program) =>
-      Effect.gen(function* () {
-        const first = yield* runners
-        let looks = 0
-        const watch = Effect.flatMap(runners, (now) =>
-          Effect.sync(() => {
-            looks++
-            assert.deepStrictEqual(now, first, "the runner has lost its row")
-          })
-        )
-        const result = yield* Effect.raceFirst(
-          program,
-          watch.pipe(Effect.repeat(Schedule.spaced("100 millis")), Effect.andThen(Effect.never))
-        )
-        yield* watch
-        yield* print(`${looks} looks at the runners: one kept its row`)
-        return result
-      })
+    ids: Effect.orDie(sql<{ readonly id: string }>`SELECT id FROM durable_runners`)
   }
-  return store
 })
 
 durableTests("A queue of durable jobs", (it) => {
@@ -89,18 +60,16 @@ durableTests("A queue of durable jobs", (it) => {
     it.alone(
       `has ${count} jobs in ${name}, uploads each once, and few at the same time`,
       function* ({ file, gate }) {
-        const { runner, whileHeld } = yield* store
+        const { ids, runner } = yield* store
         const content = yield* file("a.bin", 1000)
         yield* Effect.gen(function* () {
-          yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
-          yield* gate.reached
+          yield* gate.begin("first")
           const begun = performance.now()
           const before = heap()
           const keys = Stream.range(1, count).pipe(Stream.map((number) => job(`job ${number}`, [content])))
           const queued = yield* Durable.startAll(keys).pipe(
             Stream.filter(({ _tag }) => _tag === "Started"),
-            Stream.runCount,
-            whileHeld
+            Stream.runCount
           )
           assert.strictEqual(queued, count)
           // The only upload that is allowed does not end, so no other job begins.
@@ -115,6 +84,7 @@ durableTests("A queue of durable jobs", (it) => {
         // The next process continues the queue.
         yield* Effect.gen(function* () {
           const before = heap()
+          const own = yield* ids
           yield* gate.open
           yield* Durable.await("first")
           const sent = performance.now()
@@ -129,7 +99,9 @@ durableTests("A queue of durable jobs", (it) => {
                 })
               ),
             { concurrency: 100, discard: true }
-          ).pipe(whileHeld)
+          )
+          // A runner that had lost its row would have another one.
+          assert.deepStrictEqual(yield* ids, own)
           assert.isBelow(most - before, 64)
           const seconds = (performance.now() - sent) / 1000
           yield* print(
@@ -142,4 +114,44 @@ durableTests("A queue of durable jobs", (it) => {
       { timeout: 3_600_000 }
     )
   }
+})
+
+/** Collects the statements about jobs, without those that begin and end transactions, until the scope closes. */
+const statementsOf = Effect.gen(function* () {
+  const texts: Array<string> = []
+  yield* Watched.statements(({ sourceSQL }, run) => {
+    // The emulator has a database in this process as well.
+    if (/durable_|assembly_budget/u.test(sourceSQL)) texts.push(sourceSQL.replace(/\s+/gu, " ").trim())
+    return run()
+  })
+  return texts
+})
+
+/** The statements that a runner and `await` run at an interval, so that their number does not depend on jobs. */
+const polls = [
+  /^SELECT since - \? AS left FROM assembly_budget/u,
+  /^DELETE FROM durable_jobs WHERE job_key IN/u,
+  /^SELECT \* FROM durable_jobs WHERE "job_key" IN/u,
+  /^SELECT pack FROM durable_jobs/u,
+  /^SELECT \* FROM durable_jobs WHERE runner = /u,
+  /^DELETE FROM durable_runners/u,
+  /^UPDATE durable_jobs SET (?:runner = NULL|waiting|due_at)/u,
+  /^UPDATE durable_jobs SET runner = \?, due_at/u
+]
+
+durableTests("A durable job of a queue", (it) => {
+  it.alone("needs at most 14 statements, whatever the size of its file", function* ({ database, file }) {
+    const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 1000), yield* file("c.bin", 4_000_000)]
+    const texts = yield* statementsOf
+    const counts: Array<number> = []
+    yield* Effect.gen(function* () {
+      for (const content of contents) {
+        texts.length = 0
+        yield* Durable.run(job(content.path, [content]))
+        counts.push(texts.filter((text) => !polls.some((poll) => poll.test(text))).length)
+      }
+    }).pipe(withRunner(database, { upload: { chunkSize: 500_000 } }))
+    for (const needed of counts) assert.isAtMost(needed, 14)
+    assert.isAbove(Math.min(...counts), 5)
+  })
 })

@@ -6,17 +6,14 @@ import { TusError, UploadTarget } from "@assembly-effect/tus"
 import { AssemblyNode } from "@assembly-effect/node"
 import { Durable, DurableJob } from "@assembly-effect/workflow"
 import { assert, describe, test } from "@assembly-effect/testkit/flow"
-import { Effect, Layer, Redacted, Schedule, Stream } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import type * as Journal from "../src/internal/journal.ts"
 import * as Verdict from "../src/internal/verdict.ts"
 import { durableTests } from "./running.ts"
-import { hurried, job, steps, storedIn, until, withRunner } from "./support.ts"
+import { hurried, job, keysOf, old, storedIn, until, withRunner, young } from "./support.ts"
 
 /** Reads a job until it says why it waits. */
 const untilWaiting = (key: string) => until(key, ({ waiting }) => waiting !== undefined)
-
-const keysOf = (state: DurableJob.State) =>
-  Effect.map(Stream.runCollect(Durable.list({ state })), (all) => all.map(({ key }) => key))
 
 /** The clients of a program with the wrong Auth Secret. */
 const wrongSecret = Layer.unwrap(
@@ -39,8 +36,8 @@ durableTests("A durable job", (it) => {
       assert.strictEqual(waiting?.reason, "AuthenticationFailed")
       assert.include(waiting?.message, "INVALID_SIGNATURE")
       assert.isAbove(waiting?.at ?? 0, 0)
-      assert.deepStrictEqual(yield* keysOf("Queued"), ["1", "2"])
-      assert.deepStrictEqual(yield* keysOf("Failed"), [])
+      assert.deepStrictEqual(yield* keysOf({ state: "Queued" }), ["1", "2"])
+      assert.deepStrictEqual(yield* keysOf({ state: "Failed" }), [])
       // Who waits can be canceled.
       yield* Durable.cancel("0")
       assert.strictEqual((yield* Effect.flip(Durable.await("0")))._tag, "JobCanceled")
@@ -70,10 +67,8 @@ durableTests("A durable job", (it) => {
   }
 
   it.alone("waits for a runner that knows the secret it began with", function* ({ database, gate }) {
-    const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
     yield* Effect.gen(function* () {
-      yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
-      yield* gate.reached
+      yield* gate.begin("begun")
     }).pipe(withRunner(database, { secrets: [old] }))
     yield* Effect.asVoid(Durable.Durable).pipe(withRunner(database, { secrets: [young, old] }))
     yield* gate.open
@@ -82,7 +77,7 @@ durableTests("A durable job", (it) => {
       assert.strictEqual(state, "Uploading")
       assert.strictEqual(waiting?.reason, "InvalidSecret")
       // It does not keep the place from jobs of the new secret.
-      yield* Durable.run(job("new", [], { files: [gate.file("new")] }))
+      yield* Durable.run(gate.job("new"))
       assert.strictEqual((yield* Durable.status("begun")).state, "Uploading")
     }).pipe(withRunner(database, { secrets: [young], uploads: 1, patience: "1 milli" }))
     const status = yield* Durable.await("begun").pipe(withRunner(database, { secrets: [young, old] }))
@@ -90,32 +85,13 @@ durableTests("A durable job", (it) => {
     assert.deepStrictEqual(storedIn(status), [gate.sha256])
   })
 
-  it.alone("says that the service is silent, not how much is stored", function* ({ database, file, gate, faults }) {
-    const content = yield* file("a.bin", 100)
-    const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("looks", [content], { params: { steps: slow } }))
-      yield* Durable.status("looks").pipe(
-        Effect.repeat({ until: ({ state }) => state === "Processing", schedule: Schedule.spaced("10 millis") })
-      )
-      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, ...forever }))
-      const { state, stored, waiting } = yield* untilWaiting("looks")
-      assert.strictEqual(state, "Processing")
-      assert.strictEqual(waiting?.reason, "ServiceFailure")
-      // All bytes were stored before.
-      assert.strictEqual(stored, 100n)
-      yield* faults.clear
-    }).pipe(withRunner(database, { pollInterval: "100 millis" }))
-
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
-      yield* gate.reached
-      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, ...forever }))
-      assert.deepInclude(yield* Durable.status("sends"), { state: "Uploading", stored: undefined })
-      yield* faults.clear
-      yield* gate.open
-      yield* Durable.await("sends")
-    }).pipe(withRunner(database))
+  it.running("does not say how much is stored while the service is silent", function* ({ faults, gate }) {
+    yield* gate.begin("sends")
+    yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, ...forever }))
+    assert.deepInclude(yield* Durable.status("sends"), { state: "Uploading", stored: undefined })
+    yield* faults.clear
+    yield* gate.open
+    yield* Durable.await("sends")
   })
 
   it.alone("has its whole patience after a refusal that is not about it", function* ({ database, file, faults }) {
@@ -134,8 +110,7 @@ durableTests("A durable job", (it) => {
       yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, ...forever }))
     })
     yield* Effect.gen(function* () {
-      yield* Durable.start(job("patient", [], { files: [gate.file("patient")] }))
-      yield* gate.reached
+      yield* gate.begin("patient")
       yield* gone
       yield* Durable.cancel("patient")
       const { state, waiting } = yield* untilWaiting("patient")

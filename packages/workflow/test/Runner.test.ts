@@ -1,6 +1,5 @@
 /** Several runners of one database: who has a job, and what a runner does that may have lost it. */
 import { Assemblies } from "@assembly-effect/api"
-import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import { Assembly } from "@assembly-effect/schema"
 import { SqliteClient } from "@assembly-effect/sqlite"
 import { UploadSource } from "@assembly-effect/tus"
@@ -21,11 +20,11 @@ import {
   Stream
 } from "effect"
 import { SqlClient, Statement } from "effect/sql"
-import { StatementSync } from "node:sqlite"
 import * as Host from "../src/internal/host.ts"
 import * as Secrets from "../src/internal/secrets.ts"
 import { durableTests } from "./running.ts"
-import { assemblies, hurried, job, steps, storedIn, until, withRunner } from "./support.ts"
+import { assemblies, hurried, job, slow, storedIn, until, withRunner } from "./support.ts"
+import * as Watched from "./watched.ts"
 
 const secrets = [Redacted.make("the secret of a deployment for tests")]
 
@@ -58,8 +57,7 @@ durableTests("A runner that may have lost a job", (it) => {
     yield* Effect.gen(function* () {
       const { durable } = yield* runner({ upload: { stallTimeout: "1 hour" } })
       yield* Effect.gen(function* () {
-        yield* Durable.start(job("stops", [], { files: [gate.file("stops")] }))
-        yield* gate.reached
+        yield* gate.begin("stops")
         yield* freeze
         yield* gate.stopped
         yield* gate.open
@@ -124,7 +122,7 @@ durableTests("A runner that may have lost a job", (it) => {
     const before = (yield* assemblies()).length
     yield* Effect.gen(function* () {
       const frozen = yield* run(runner())
-      yield* Effect.provide(Durable.start(job("taken", [], { files: [gate.file("taken")] })), frozen.durable)
+      yield* Effect.provide(Durable.start(gate.job("taken")), frozen.durable)
       yield* gate.reached
       yield* freeze
       const other = yield* runner()
@@ -138,7 +136,7 @@ durableTests("A runner that may have lost a job", (it) => {
       yield* thaw
       // The woken runner has joined again, and does new jobs.
       yield* other.end
-      yield* Durable.run(job("next", [], { files: [gate.file("next")] })).pipe(Effect.provide(frozen.durable))
+      yield* Durable.run(gate.job("next")).pipe(Effect.provide(frozen.durable))
     }).pipe(Effect.provide(yield* shared(database)))
     assert.strictEqual((yield* assemblies()).length - before, 2)
   })
@@ -148,7 +146,7 @@ durableTests("A runner whose places are taken", (it) => {
   it.alone("takes over what another one left when it ended, and no queued job", function* ({ database, gate }) {
     yield* Effect.gen(function* () {
       const first = yield* runner({ uploads: 1 }, "5 minutes")
-      const start = (key: string) => Durable.start(job(key, [], { files: [gate.file(key)] }))
+      const start = (key: string) => Durable.start(gate.job(key))
       yield* Effect.provide(start("left"), first.durable)
       yield* gate.reached
       const second = yield* runner({ uploads: 1 }, "5 minutes")
@@ -173,25 +171,15 @@ durableTests("A runner whose places are taken", (it) => {
 
 durableTests("A runner", (it) => {
   it.alone("begins a slow cancellation once, and carries out later ones meanwhile", function* ({ database, gate }) {
-    const slow = yield* Latch.make(false)
+    const first = yield* Latch.make(false)
     const requests: Array<string> = []
-    const counting = Effect.updateService(AssemblyClient, (client) =>
-      AssemblyClient.of({
-        ...client,
-        run: (operation, input) =>
-          Effect.suspend(() => {
-            if (operation.name !== "Assemblies.cancel") return client.run(operation, input)
-            requests.push(JSON.stringify(input))
-            return requests.length === 1
-              ? Effect.andThen(slow.await, client.run(operation, input))
-              : client.run(operation, input)
-          })
-      })
+    const counting = Watched.requests("Assemblies.cancel", (run, input) =>
+      Effect.suspend(() => (requests.push(JSON.stringify(input)) === 1 ? Effect.andThen(first.await, run) : run))
     )
     yield* Effect.gen(function* () {
       const keys = ["slow", "second", "third", "fourth"]
       for (const key of keys) {
-        yield* Durable.start(job(key, [], { files: [gate.file(key)] }))
+        yield* Durable.start(gate.job(key))
         yield* until(key, ({ state, stored = 0n }) => state === "Uploading" && stored > 0n)
       }
       yield* Durable.cancel("slow")
@@ -206,7 +194,7 @@ durableTests("A runner", (it) => {
       assert.deepInclude(yield* Durable.status("slow"), { state: "Canceling", waiting: undefined })
       assert.lengthOf(new Set(requests), keys.length)
       assert.lengthOf(requests, keys.length)
-      yield* slow.open
+      yield* first.open
       assert.strictEqual((yield* Effect.flip(Durable.await("slow")))._tag, "JobCanceled")
       yield* gate.open
     }).pipe(withRunner(database), counting)
@@ -214,22 +202,17 @@ durableTests("A runner", (it) => {
 
   it.alone("looks again if a notification comes while it looks", function* ({ database, file }) {
     const content = yield* file("a.bin", 100)
-    const wait = { robot: "/emulator/wait", use: ":original", seconds: 3600 }
-    const params = { steps: { ...steps, wait }, notifyUrl: "http://127.0.0.1:9/never" }
+    const params = { steps: slow(3600), notifyUrl: "http://127.0.0.1:9/never" }
     /** A look reads the Status at most seven times, and all of these readings are out of date. */
     let outdated = 0
     let id = ""
     const read = yield* Deferred.make<void>()
-    const late = Effect.updateService(AssemblyClient, (client) =>
-      AssemblyClient.of({
-        ...client,
-        run: (operation, input) =>
-          Effect.suspend(() => {
-            if (operation.name !== "Assemblies.get" || outdated === 0) return client.run(operation, input)
-            outdated--
-            Deferred.doneUnsafe(read, Exit.void)
-            return Effect.succeed({ ok: "ASSEMBLY_EXECUTING", assembly_id: id } as never)
-          })
+    const late = Watched.requests("Assemblies.get", (run) =>
+      Effect.suspend(() => {
+        if (outdated === 0) return run
+        outdated--
+        Deferred.doneUnsafe(read, Exit.void)
+        return Effect.succeed({ ok: "ASSEMBLY_EXECUTING", assembly_id: id } as never)
       })
     )
     yield* Effect.gen(function* () {
@@ -255,7 +238,7 @@ durableTests("A runner", (it) => {
       )
       yield* Effect.gen(function* () {
         for (const key of ["again", "other"]) {
-          yield* Durable.start(job(key, [], { files: [gate.file(key)] }))
+          yield* Durable.start(gate.job(key))
           yield* until(key, ({ stored = 0n }) => stored > 0n)
         }
         assert.deepStrictEqual(yield* entries, ["again 1", "other 1"])
@@ -277,9 +260,9 @@ durableTests("A runner", (it) => {
 
 /** Statements whose responses may be lost: the database has executed them, and the runner does not know it. */
 const statements = {
-  "the claim of a job": /^\s*UPDATE "durable_jobs"\s+SET runner = \?/u,
+  "the claim of a job": /^\s*UPDATE durable_jobs\s+SET runner = \?/u,
   "the entry of its Assembly": /SET assembly/u,
-  "the entry of an upload": /INSERT INTO "durable_uploads"/u,
+  "the entry of an upload": /INSERT INTO durable_uploads/u,
   "the end of its uploads": /SET state = 'Processing'/u,
   "the end of the job": /SET state = \?, runner = NULL/u
 }
@@ -287,19 +270,13 @@ const statements = {
 /** Loses the first response to each statement that matches, until the scope closes. Returns how many were lost. */
 const losing = (pattern: RegExp) =>
   Effect.gen(function* () {
-    const { all: original } = StatementSync.prototype
     let lost = 0
-    yield* Effect.acquireRelease(
-      Effect.sync(() => {
-        StatementSync.prototype.all = function (this: StatementSync, ...params: Array<never>) {
-          const rows = Reflect.apply(original, this, params)
-          if (rows.length === 0 || lost > 0 || !pattern.test(this.sourceSQL)) return rows
-          lost++
-          throw Object.assign(new Error("the connection is lost"), { errcode: 10 })
-        } as never
-      }),
-      () => Effect.sync(() => Object.assign(StatementSync.prototype, { all: original }))
-    )
+    yield* Watched.statements(({ sourceSQL }, run) => {
+      const rows = run()
+      if (rows.length === 0 || lost > 0 || !pattern.test(sourceSQL)) return rows
+      lost++
+      throw Object.assign(new Error("the connection is lost"), { errcode: 10 })
+    })
     return () => lost
   })
 

@@ -1,13 +1,12 @@
-/** What the database must not contain. */
+/** What the database must not contain, and the secrets of a deployment: a rotation is accepted, others are refused. */
 import { Emulator, Faults } from "@assembly-effect/emulator"
 import { UploadSource } from "@assembly-effect/tus"
 import { Durable, DurableJob, ObjectStores } from "@assembly-effect/workflow"
 import { assert, describe, test } from "@assembly-effect/testkit/flow"
 import { Effect, Redacted } from "effect"
 import * as Verdict from "../src/internal/verdict.ts"
-import { dump } from "./dump.ts"
 import { durableTests } from "./running.ts"
-import { assemblies, job, withRunner } from "./support.ts"
+import { assemblies, dump, failing, job, old, other, query, warnings, withRunner, young } from "./support.ts"
 
 const presigned = "https://store.example/object?X-Signature=presigned"
 
@@ -41,7 +40,6 @@ durableTests("The database of an embedded runner", (it) => {
       assert.strictEqual(error._tag, "JobFailed")
       yield* Durable.cancel("failed")
       // The error of an Assembly that failed contains the beginning of its id.
-      const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
       const failed = yield* Effect.flip(Durable.run(job("of-assembly", [content], { params: failing })))
       assert.include(failed.message, "AssemblyFailed: the Assembly failed with MINE")
       const all = yield* assemblies()
@@ -112,5 +110,36 @@ describe("The failure of a job", () => {
     // A program is told which Assembly has failed, but the database is not.
     const { message } = Verdict.failureOf(new Error("Assembly 0f1e2d… failed with MINE"))
     assert.strictEqual(message, "the Assembly failed with MINE")
+  })
+})
+
+durableTests("An embedded database", (it) => {
+  const open = (database: string, secrets: ReadonlyArray<Redacted.Redacted> | undefined) =>
+    warnings(withRunner(database, { secrets })(Effect.asVoid(Durable.Durable)))
+
+  it.alone("refuses other secrets than those of its jobs, also after these were sent", function* ({ database, file }) {
+    const content = yield* file("a.bin", 10)
+    yield* Durable.run(job("one", [content])).pipe(withRunner(database, { secrets: [old] }))
+    const error = yield* Effect.flip(open(database, [other]))
+    assert.strictEqual(error._tag, "InvalidSecret")
+    assert.include(error.message, "add the earlier secret to the list")
+    // Without `secrets`, the secret would be that of a file, which is missing.
+    assert.strictEqual((yield* Effect.flip(open(database, undefined)))._tag, "InvalidSecret")
+    assert.deepStrictEqual(yield* open(database, [old]), [])
+  })
+
+  it.alone("accepts other secrets while no job has begun", function* ({ database }) {
+    for (const secrets of [[old], undefined, [young], [other]]) {
+      assert.deepStrictEqual(yield* open(database, secrets), [])
+    }
+  })
+
+  it.alone("contains nothing of a secret", function* ({ database }) {
+    yield* open(database, [old, young])
+    const rows = yield* query(database, "SELECT * FROM durable_deployment")
+    assert.lengthOf(rows, 1)
+    const text = JSON.stringify(rows)
+    assert.match(text, /[0-9a-f]{32}/u)
+    for (const secret of [old, young]) assert.notInclude(text, Redacted.value(secret).slice(0, 8))
   })
 })

@@ -1,8 +1,8 @@
 /** An object store whose objects stop in the middle until a test lets them continue. */
 import { UploadSource } from "@assembly-effect/tus"
-import { DurableJob, ObjectStores } from "@assembly-effect/workflow"
+import { Durable, DurableJob, ObjectStores } from "@assembly-effect/workflow"
 import { Deferred, Effect, Stream } from "effect"
-import { sha256 } from "./support.ts"
+import { job, sha256 } from "./support.ts"
 
 /** The size of each gated object. It is too large to be sent with its creation. */
 const size = 700_000
@@ -13,6 +13,7 @@ const size = 700_000
  * - `reached`: completes when the first half of any object was read.
  * - `stopped`: completes when a reader stopped before its end.
  * - `open`: lets every object continue.
+ * - `job`: a job with one object. `begin`: starts it, and waits until the first half of an object was read.
  */
 export const gated = Effect.gen(function* () {
   const bytes = Uint8Array.from({ length: size }, (_, index) => (index * 7919) >> 3)
@@ -38,6 +39,11 @@ export const gated = Effect.gen(function* () {
       }
     }
   }
+  const file = (key: string): DurableJob.File => ({
+    source: DurableJob.object("gated", key),
+    filename: `${key}.bin`
+  })
+  const one = (key: string) => job(key, [], { files: [file(key)] })
   return {
     layer: ObjectStores.layer({ gated: (key) => Effect.sync(() => source(key)) }),
     sha256: sha256(bytes),
@@ -49,6 +55,8 @@ export const gated = Effect.gen(function* () {
     change: Effect.sync(() => {
       version++
     }),
-    file: (key: string): DurableJob.File => ({ source: DurableJob.object("gated", key), filename: `${key}.bin` })
+    file,
+    job: one,
+    begin: (key: string) => Effect.andThen(Durable.start(one(key)), Deferred.await(reached))
   }
 })

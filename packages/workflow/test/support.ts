@@ -3,10 +3,11 @@ import { Assemblies } from "@assembly-effect/api"
 import { Emulator } from "@assembly-effect/emulator"
 import { AssemblyNode } from "@assembly-effect/node"
 import type { Assembly } from "@assembly-effect/schema"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
 import { Durable, DurableJob, DurableSqlite } from "@assembly-effect/workflow"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Clock, DateTime, Duration, Effect, FileSystem, Layer, Redacted, Schedule, Stream } from "effect"
+import { Clock, DateTime, Duration, Effect, FileSystem, Layer, Logger, Redacted, Schedule, Stream } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
 
@@ -14,6 +15,12 @@ export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update
 
 /** Steps that keep the uploaded file. */
 export const steps = { ":original": { robot: "/upload/handle" } }
+
+/** Steps that keep the uploaded file, and end after some seconds. */
+export const slow = (seconds: number) => ({ ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds } })
+
+/** Params whose Assembly fails. */
+export const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
 
 /** Everything that a runner needs to reach the emulator. */
 const clients = Layer.unwrap(
@@ -44,6 +51,14 @@ export const assemblies = (type?: "uploading" | "executing" | "canceled" | "comp
 /** Reads a job until it fits. */
 export const until = (key: string, fits: (status: DurableJob.Status) => boolean) =>
   Durable.status(key).pipe(Effect.repeat({ until: fits, schedule: Schedule.spaced("20 millis") }))
+
+/** The keys of the jobs that a filter selects, in their order. */
+export const keysOf = (filter?: DurableJob.Filter) =>
+  Effect.map(Stream.runCollect(Durable.list(filter)), (all) => all.map(({ key }) => key))
+
+/** The paths of the issues of an `InvalidRequest`. */
+export const pathsOf = (error: { readonly _tag: string; readonly issues?: ReadonlyArray<Issue> }): unknown =>
+  error._tag === "InvalidRequest" ? error.issues?.map(({ path }) => path.join(".")) : error
 
 /** Reads or changes a database behind the back of its runners. */
 export const query = (database: string, sql: string) =>
@@ -108,3 +123,33 @@ export const withRunner =
   (database: string, options?: DurableSqlite.Options) =>
   <A, E, R>(program: Effect.Effect<A, E, R>) =>
     Effect.provide(program, DurableSqlite.layer(database, options), { local: true })
+
+/** Every value of every table, as text. */
+export const dump = (path: string): string => {
+  const database = new DatabaseSync(path)
+  try {
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
+    return tables
+      .flatMap(({ name }) => {
+        const statement = database.prepare(`SELECT * FROM "${String(name)}"`)
+        statement.setReadBigInts(true)
+        return statement.all().map((row) => [name, ...Object.values(row).map(String)].join(" | "))
+      })
+      .join("\n")
+  } finally {
+    database.close()
+  }
+}
+
+const secretOf = (letter: string) => Redacted.make(letter.repeat(32))
+export const [old, young, other] = [secretOf("o"), secretOf("y"), secretOf("x")]
+
+/** What a program logs at the level of a warning or above. */
+export const warnings = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const said: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => {
+      if (logLevel === "Warn" || logLevel === "Error" || logLevel === "Fatal") said.push(String(message))
+    })
+    return Effect.as(Effect.provide(program, Logger.layer([logger]), { local: true }), said)
+  })

@@ -1,5 +1,5 @@
-import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import { Command } from "effect/cli"
 import * as Settings from "../internal/settings.ts"
 import * as Cli from "../internal/cli.ts"
 

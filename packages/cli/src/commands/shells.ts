@@ -1,8 +1,6 @@
 /** What helps a user of a shell: completions, and the pages of the help that belong to no command. */
-import * as Argument from "effect/cli/Argument"
-import type * as Command from "effect/cli/Command"
-import * as Completions from "effect/cli/Completions"
 import * as Effect from "effect/Effect"
+import { Argument, type Command, Completions } from "effect/cli"
 import * as Output from "../internal/output.ts"
 import * as Cli from "../internal/cli.ts"
 import * as Help from "../internal/help.ts"

@@ -2,7 +2,7 @@
 import * as Results from "@assembly-effect/api/Results"
 import * as Folder from "@assembly-effect/api/unstable/Folder"
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { Assembly } from "@assembly-effect/schema"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -2,7 +2,7 @@
  * Shows a job: the upload of all its files, then the work of the Assembly. In a terminal, one line is rewritten. In a
  * file or pipe, a new line is written for each 10 %, or for each 64 MiB if the size is unknown.
  */
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import { Assembly } from "@assembly-effect/schema"
 import type { AssemblyUploadEvent } from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as Duration from "effect/Duration"
 import * as Advice from "./advice.ts"
@@ -10,11 +10,11 @@ import * as Progress from "./progress.ts"
 import type { JobEvent } from "./uploadJob.ts"
 import * as Text from "./text.ts"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
-import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
+import { TerminalCapabilities } from "effect/cli"
 import * as Output from "./output.ts"
 
 type FileEvent = Extract<AssemblyUploadEvent, { readonly _tag: "FileEvent" }>

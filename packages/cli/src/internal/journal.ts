@@ -5,19 +5,19 @@
  * not. The journal finds an upload only if its files have not changed. If a file has changed, this module finds the
  * Assembly of the earlier content, and the command cancels that Assembly.
  */
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import { UploadJournal } from "@assembly-effect/tus"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Document from "./document.ts"
 import * as Settings from "./settings.ts"
 import * as Failure from "./failure.ts"
 import * as Cli from "./cli.ts"
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies } from "@assembly-effect/api"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import { Assembly } from "@assembly-effect/schema"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Clock from "effect/Clock"
 import * as Redacted from "effect/Redacted"

@@ -16,8 +16,8 @@ import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
 import * as Help from "./help.ts"
 import * as Text from "./text.ts"
-import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Stdio from "effect/Stdio"
+import { TerminalCapabilities } from "effect/cli"
 
 /** Rendered lines contain colours, which {@link lines} would escape. Rendered lines are for {@link report}. */
 type Unrendered<T extends string> = T extends Text.Line ? never : T

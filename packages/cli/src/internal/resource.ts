@@ -1,19 +1,15 @@
 /** What the commands of several resources do: lists that come in pages, and deletions after a question. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Flag from "effect/cli/Flag"
-import * as Option from "effect/Option"
+import { Argument, type Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import * as Table from "./table.ts"
 import * as Text from "./text.ts"
 import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
 import * as Cli from "./cli.ts"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
-import * as Argument from "effect/cli/Argument"
-import type * as Command from "effect/cli/Command"
-import * as Prompt from "effect/cli/Prompt"
-import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 
 /** The flags `--limit`, `--all` and `--json` of a list. */
 export const flags = (item: Output.Shape, most: number) => ({

@@ -1,10 +1,9 @@
 /** The client of the service for the commands: its time limits, and the line that says what a command waits for. */
-import * as ApiError from "@assembly-effect/api/ApiError"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import { ApiError, AssemblyClient } from "@assembly-effect/api"
+import { AssemblyNode } from "@assembly-effect/node"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Config from "effect/Config"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

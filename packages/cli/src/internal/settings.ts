@@ -2,8 +2,6 @@
  * Where the settings of the service come from. A command gets all of them from one place: a named profile, else the
  * environment, else the file `.env` of the current folder, else the profile `default`, else the official names.
  */
-import * as Flag from "effect/cli/Flag"
-import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
@@ -14,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { Flag, GlobalFlag } from "effect/cli"
 import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
 

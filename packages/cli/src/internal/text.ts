@@ -1,11 +1,10 @@
 /** Texts for people: their width, colours, numbers and moments in English and UTC, and words of a shell. */
-import * as CliOutput from "effect/cli/CliOutput"
+import type * as Brand from "effect/Brand"
 import * as ByteSize from "effect/ByteSize"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
-import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
+import { CliOutput, TerminalCapabilities } from "effect/cli"
 import { styleText } from "node:util"
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" })

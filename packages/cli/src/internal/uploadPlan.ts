@@ -1,8 +1,8 @@
 /** Which files a command uploads, and under which names. All files are checked before an Assembly is created. */
-import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import { DamAsset } from "@assembly-effect/schema"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Glob from "effect/Glob"

@@ -2,10 +2,9 @@
  * Runs the job of `assembly upload`. Continues the upload of an earlier command, waits while the service is
  * unreachable, and starts a new upload if the Assembly of the earlier command cannot be used.
  */
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import { Assembly } from "@assembly-effect/schema"
 import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
+import { AssemblyUpload, AssemblyUploadEvent } from "@assembly-effect/tus"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -2,10 +2,9 @@
  * Runs `assembly upload --watch`: one job for each file, at the start and as files come or change. The journal skips a
  * file whose job has completed, also in a later command.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import type * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { Assemblies } from "@assembly-effect/api"
+import type { Assembly } from "@assembly-effect/schema"
+import { AssemblyUpload, type UploadSource } from "@assembly-effect/tus"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

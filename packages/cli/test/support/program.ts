@@ -1,8 +1,6 @@
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Effect from "effect/Effect"
+import { Emulator } from "@assembly-effect/emulator"
+import { Effect, Redacted, Stream } from "effect"
 import * as ChildProcess from "effect/process/ChildProcess"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import * as Spawned from "./spawned.ts"
 
 /** Runs a program of the documentation in a folder, with the variables of the embedded service and `env`. */

@@ -122,12 +122,19 @@ export const others = {
     ok: "BILL_FOUND",
     message: "Found.",
     month: "2026-01",
-    total: "1012.5",
+    total: 12.5,
     sub_total: 10,
     credit: 0.000003,
     currency: "USD",
-    plan: "startup",
-    robots: { "/file/hash": { steps: 2, input_bytes: 5 }, "/image/resize": 3 },
+    account_id: 7,
+    bytes_in: 3 * 1024 ** 2,
+    bytes_out: 5 * 1024 ** 2,
+    plan: { name: "large", price_per_gigabyte: 1, max_jobs: 20 },
+    robots: {
+      "/image/resize": { steps: 1234, bytes_in: 1024, bytes_out: 512, tiers: ["x"] },
+      "/file/hash": { steps: 1, bytes_in: 2048 },
+      "/video/adaptive": 3
+    },
     invoice_id: "i-1"
   },
   "Notifications.list": {

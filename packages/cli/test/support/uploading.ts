@@ -1,4 +1,5 @@
 import { Emulator } from "@assembly-effect/emulator"
+import { assert } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer, Redacted } from "effect"
 import * as InProcess from "./inProcess.ts"
@@ -72,6 +73,20 @@ export const quitAt = (pattern: RegExp, signal?: NodeJS.Signals) => ({
   onError: (text: string, kill: (signal?: NodeJS.Signals) => void) => {
     if (pattern.test(text)) kill(signal)
   }
+})
+
+/** The id of the Assembly that a command has created. */
+export const idIn = (text: string): string => {
+  const [, id] = /Assembly ([0-9a-f]{32})\b/.exec(text) ?? []
+  assert(id !== undefined, `no id in ${JSON.stringify(text)}`)
+  return id
+}
+
+/** Presses Ctrl-C in an upload, by default after the creation of its Assembly. */
+export const interrupted = Effect.fnUntraced(function* (cwd: string, args: ReadonlyArray<string>, at = created) {
+  const { code, stderr } = yield* upload(cwd, args, quitAt(at))
+  assert.strictEqual(code, 130, stderr)
+  return { id: idIn(stderr), last: stderr.trimEnd().split("\n").at(-1) ?? "" }
 })
 
 /** A folder with these files. */

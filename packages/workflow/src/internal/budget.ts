@@ -5,12 +5,9 @@
 import * as Budget from "@assembly-effect/api/Budget"
 import * as BudgetSettings from "@assembly-effect/api/unstable/BudgetSettings"
 import * as Pacing from "@assembly-effect/api/unstable/Pacing"
-import * as Arr from "effect/Array"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
+import { Array as Arr, Duration, Effect, Random } from "effect"
 import * as RateLimiter from "effect/persistence/RateLimiter"
-import * as Random from "effect/Random"
-import type * as SqlError from "effect/sql/SqlError"
+import type { SqlError } from "effect/sql"
 import * as Database from "./database.ts"
 import type { Secrets } from "./secrets.ts"
 
@@ -20,19 +17,17 @@ const failing = <A>(access: Effect.Effect<A, SqlError.SqlError>) =>
 /** Creates the missing tables, and makes the budget. */
 export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budget.Options | undefined) {
   const { at, sql } = yield* Database.make
-  const counters = sql("assembly_budget")
-  const places = sql("assembly_budget_places")
 
   yield* Effect.gen(function* () {
     yield* sql`
-      CREATE TABLE IF NOT EXISTS ${counters} (
+      CREATE TABLE IF NOT EXISTS assembly_budget (
         name VARCHAR(255) PRIMARY KEY,
         amount DOUBLE PRECISION NOT NULL,
         since DOUBLE PRECISION NOT NULL
       )`
     // The id of an Assembly is a capability: `assembly` is sealed, and `lookup` is a keyed hash.
     yield* sql`
-      CREATE TABLE IF NOT EXISTS ${places} (
+      CREATE TABLE IF NOT EXISTS assembly_budget_places (
         account VARCHAR(255) NOT NULL,
         place INTEGER NOT NULL,
         lookup CHAR(32) NOT NULL,
@@ -61,7 +56,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
       for (;;) {
         const [row] = yield* at(
           (time) => sql<Readonly<Record<"now" | "amount" | "since", number | null>>>`
-            SELECT ${time} AS now, amount, since FROM (SELECT 1) AS one LEFT JOIN ${counters} ON name = ${name}`
+            SELECT ${time} AS now, amount, since FROM (SELECT 1) AS one LEFT JOIN assembly_budget ON name = ${name}`
         )
         const now = Number(row?.now)
         const { amount: before = null, since: begun = null } = row ?? {}
@@ -75,10 +70,10 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
         const amount = isTaken ? left : had
         const changed = yield* known === undefined
           ? sql`
-              INSERT INTO ${counters} (name, amount, since) VALUES (${name}, ${amount}, ${since})
+              INSERT INTO assembly_budget (name, amount, since) VALUES (${name}, ${amount}, ${since})
               ON CONFLICT (name) DO NOTHING RETURNING name`
           : sql`
-              UPDATE ${counters} SET amount = ${amount}, since = ${since}
+              UPDATE assembly_budget SET amount = ${amount}, since = ${since}
               WHERE name = ${name} AND amount = ${known.tokens} AND since = ${known.at} RETURNING name`
         if (changed.length > 0) return answer
       }
@@ -94,14 +89,14 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
   const unused = () => Effect.die("the budget has only token buckets")
 
   const release = (account: string, lookups: ReadonlyArray<string>) =>
-    sql`DELETE FROM ${places} WHERE account = ${account} AND ${sql.in("lookup", lookups)}`
+    sql`DELETE FROM assembly_budget_places WHERE account = ${account} AND ${sql.in("lookup", lookups)}`
 
   const store = Budget.BudgetStore.of({
     // `amount` is the length of the pause. If more than this is left, somebody has set the clock back.
     pauseLeft: (name) =>
       at(
         (now) => sql<{ readonly left: number }>`
-          SELECT since - ${now} AS left FROM ${counters} WHERE name = ${name} AND since - ${now} <= amount`
+          SELECT since - ${now} AS left FROM assembly_budget WHERE name = ${name} AND since - ${now} <= amount`
       ).pipe(
         Effect.map(([row]) => Math.max(0, row?.left ?? 0)),
         failing
@@ -109,9 +104,9 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
     pause: (name, millis) =>
       at(
         (now) => sql`
-          INSERT INTO ${counters} (name, amount, since) VALUES (${name}, ${millis}, ${now} + ${millis})
+          INSERT INTO assembly_budget (name, amount, since) VALUES (${name}, ${millis}, ${now} + ${millis})
           ON CONFLICT (name) DO UPDATE SET amount = EXCLUDED.amount, since = EXCLUDED.since
-          WHERE ${counters}.since < EXCLUDED.since OR ${counters}.since - ${counters}.amount > ${now}`
+          WHERE assembly_budget.since < EXCLUDED.since OR assembly_budget.since - assembly_budget.amount > ${now}`
       ).pipe(failing),
     // Each place has a number, and two processes that take the same number at the same time: one of them takes another
     // number. So there are never more places than numbers, and no transaction is needed.
@@ -120,7 +115,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
         const lookups = yield* secrets.lookups(assemblyId)
         const prolonged = yield* at(
           (now) => sql`
-            UPDATE ${places} SET held_until = ${now} + ${millis}
+            UPDATE assembly_budget_places SET held_until = ${now} + ${millis}
             WHERE account = ${account} AND ${sql.in("lookup", lookups)} RETURNING place`
         )
         if (prolonged.length > 0) return true
@@ -128,14 +123,16 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
         const secret = secrets.newest
         const assembly = yield* Effect.orDie(secrets.seal({ key: lookup, secret }, assemblyId))
         for (;;) {
-          const rows = yield* sql<{ readonly place: number }>`SELECT place FROM ${places} WHERE account = ${account}`
+          const rows = yield* sql<{
+            readonly place: number
+          }>`SELECT place FROM assembly_budget_places WHERE account = ${account}`
           if (rows.length >= limit) return false
           const taken = new Set(rows.map(({ place }) => place))
           const free = Arr.range(1, limit).filter((place) => !taken.has(place))
           const place = free[yield* Random.nextIntBetween(0, free.length)] ?? 1
           const inserted = yield* at(
             (now) => sql`
-              INSERT INTO ${places} (account, place, lookup, secret, assembly, held_until)
+              INSERT INTO assembly_budget_places (account, place, lookup, secret, assembly, held_until)
               VALUES (${account}, ${place}, ${lookup}, ${secret}, ${assembly}, ${now} + ${millis})
               ON CONFLICT DO NOTHING RETURNING place`
           )
@@ -149,7 +146,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
         // No place is held for longer than `millis`, unless somebody has set the clock back.
         const rows = yield* at(
           (now) => sql<Readonly<Record<"lookup" | "secret" | "assembly", string>>>`
-            UPDATE ${places} SET held_until = ${now} + ${millis}
+            UPDATE assembly_budget_places SET held_until = ${now} + ${millis}
             WHERE account = ${account} AND (held_until <= ${now} OR held_until > ${now} + ${millis})
             RETURNING lookup, secret, assembly`
         )

@@ -5,16 +5,7 @@ import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
-import * as Arr from "effect/Array"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
-import * as Option from "effect/Option"
-import * as RcMap from "effect/RcMap"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import * as SchemaParser from "effect/SchemaParser"
-import * as Stream from "effect/Stream"
+import { Array as Arr, Deferred, Effect, Equal, Option, RcMap, Result, Schema, SchemaParser, Stream } from "effect"
 import * as DurableError from "../DurableError.ts"
 import { Filter, type Job, type Status, type Summary } from "../DurableJob.ts"
 import { damaged } from "./database.ts"
@@ -267,14 +258,11 @@ export const make = Effect.fnUntraced(function* ({ jobs, secrets, upload, wake: 
     const prepared = yield* Effect.forEach(all, (job) => Effect.result(prepare(job, packing)), { concurrency: 4 })
     const valid = Arr.getSuccesses(prepared)
     const rows = Arr.getSuccesses(valid.map(toRow))
-    const stored = new Map<string, Result.Result<Row.Row, DurableError.StoreFailed>>()
-    if (Arr.isReadonlyArrayNonEmpty(rows)) {
-      for (const row of yield* jobs.insert(rows)) stored.set(row.key, Result.succeed(row))
-      wakeRunner(false)
-    }
-    const fresh = new Set(stored.keys())
-    const known = valid.map(({ key }) => key).filter((key) => !stored.has(key))
-    for (const [key, row] of yield* jobs.findAll(known)) stored.set(key, row)
+    const inserted = Arr.isReadonlyArrayNonEmpty(rows) ? yield* jobs.insert(rows) : []
+    if (inserted.length > 0) wakeRunner(false)
+    const fresh = new Set(inserted.map(([key]) => key))
+    const known = valid.map(({ key }) => key).filter((key) => !fresh.has(key))
+    const stored = new Map([...inserted, ...(yield* jobs.findAll(known))])
     return Arr.map(Arr.zip(all, prepared), ([job, one]) =>
       Result.match(
         Result.flatMap(one, (now): Result.Result<Summary, StartError> => same(now, stored.get(now.key))),
@@ -326,13 +314,11 @@ export const make = Effect.fnUntraced(function* ({ jobs, secrets, upload, wake: 
 
   const cancel = (key: string): Effect.Effect<Summary, DurableError.JobUnknown | DurableError.StoreFailed> =>
     Effect.gen(function* () {
-      const canceled = Row.isKey(key) ? yield* jobs.cancel(key) : undefined
-      if (canceled === undefined) {
-        const row = yield* found(key)
-        // `jobs.cancel` changed no row, because the job is unknown, has ended or is already being canceled. If the row
-        // now has another state, another caller has retried the job in between, so the new attempt is canceled.
-        return Row.hasEnded(row) || row.state === "Canceling" ? Row.toSummary(row) : yield* cancel(key)
-      }
+      const row = yield* found(key)
+      if (Row.hasEnded(row) || row.state === "Canceling") return Row.toSummary(row)
+      const canceled = yield* jobs.cancel(key)
+      // The job has ended in between, or another caller has canceled it.
+      if (canceled === undefined) return yield* cancel(key)
       wakeRunner(true)
       yield* wake(key)
       return Row.toSummary(canceled)

@@ -1,13 +1,7 @@
 /** The database of the jobs: its tables, its errors, and what statements have in common. */
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
-import * as Migrator from "effect/sql/Migrator"
-import * as SqlClient from "effect/sql/SqlClient"
-import type * as SqlError from "effect/sql/SqlError"
-import type * as Statement from "effect/sql/Statement"
+import { Cause, Clock, Effect, Schedule } from "effect"
+import { Migrator, SqlClient, type SqlError, type Statement } from "effect/sql"
 import { StoreFailed } from "../DurableError.ts"
 
 /** An error and its causes, the outermost error first. The list ends before an error that it already contains. */
@@ -109,11 +103,6 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
     : Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`)
   return {
     sql,
-    /** The jobs, the entries of their uploads, the runners, and the deployment (a single row). */
-    jobs: sql("durable_jobs"),
-    uploads: sql("durable_uploads"),
-    runners: sql("durable_runners"),
-    deployment: sql("durable_deployment"),
     at: <A, E, R>(access: (now: Statement.Fragment) => Effect.Effect<A, E, R>) => Effect.flatMap(time, access),
     waits: sql.literal("pack IS NOT NULL AND holder IS NULL AND due_at IS NULL AND state = 'Queued'"),
     locked: sql.literal(isPostgres ? "FOR UPDATE" : ""),
@@ -124,13 +113,13 @@ export const make = Effect.map(SqlClient.SqlClient, (client) => {
 /** After the first published version, never change a migration: add a new one. */
 const loader = Migrator.fromRecord({
   "0001_durable_jobs": Effect.gen(function* () {
-    const { deployment, jobs, runners, sql, uploads, waits } = yield* make
+    const { sql, waits } = yield* make
     // `runner` is the runner that works on the job now. `due_at` is when the next work on the job is due, in
     // milliseconds since 1970, and NULL if the job has ended, or depends on a pack. A pack is a row with the attempt 0.
     // `pack` has the limits and the digest of the params of a job that can share an Assembly, and `holder` is the key of
     // the pack that the job is in.
     yield* sql`
-      CREATE TABLE ${jobs} (
+      CREATE TABLE durable_jobs (
         job_key VARCHAR(255) PRIMARY KEY,
         attempt INTEGER NOT NULL,
         state VARCHAR(16) NOT NULL,
@@ -150,24 +139,24 @@ const loader = Migrator.fromRecord({
         pack TEXT,
         holder VARCHAR(64)
       )`
-    yield* sql`CREATE INDEX durable_jobs_waits_queu ON ${jobs} (queued_at, job_key) WHERE ${waits}`
-    yield* sql`CREATE INDEX durable_jobs_waits_pack ON ${jobs} (pack, queued_at, job_key) WHERE ${waits}`
-    yield* sql`CREATE INDEX durable_jobs_holder ON ${jobs} (holder) WHERE holder IS NOT NULL`
-    yield* sql`CREATE INDEX durable_jobs_due ON ${jobs} (due_at, job_key) WHERE runner IS NULL`
-    yield* sql`CREATE INDEX durable_jobs_runner ON ${jobs} (runner) WHERE runner IS NOT NULL`
-    yield* sql`CREATE INDEX durable_jobs_list ON ${jobs} (state, job_key)`
-    yield* sql`CREATE INDEX durable_jobs_lookup ON ${jobs} (lookup)`
-    yield* sql`CREATE INDEX durable_jobs_ended ON ${jobs} (ended_at)`
+    yield* sql`CREATE INDEX durable_jobs_waits_queu ON durable_jobs (queued_at, job_key) WHERE ${waits}`
+    yield* sql`CREATE INDEX durable_jobs_waits_pack ON durable_jobs (pack, queued_at, job_key) WHERE ${waits}`
+    yield* sql`CREATE INDEX durable_jobs_holder ON durable_jobs (holder) WHERE holder IS NOT NULL`
+    yield* sql`CREATE INDEX durable_jobs_due ON durable_jobs (due_at, job_key) WHERE runner IS NULL`
+    yield* sql`CREATE INDEX durable_jobs_runner ON durable_jobs (runner) WHERE runner IS NOT NULL`
+    yield* sql`CREATE INDEX durable_jobs_list ON durable_jobs (state, job_key)`
+    yield* sql`CREATE INDEX durable_jobs_lookup ON durable_jobs (lookup)`
+    yield* sql`CREATE INDEX durable_jobs_ended ON durable_jobs (ended_at)`
     yield* sql`
-      CREATE TABLE ${uploads} (
+      CREATE TABLE durable_uploads (
         job_key VARCHAR(255) NOT NULL,
         attempt INTEGER NOT NULL,
         entry_key VARCHAR(64) NOT NULL,
         entry TEXT NOT NULL,
         PRIMARY KEY (job_key, attempt, entry_key)
       )`
-    yield* sql`CREATE TABLE ${runners} (id CHAR(32) PRIMARY KEY, held_until BIGINT NOT NULL)`
-    yield* sql`CREATE TABLE ${deployment} (id INTEGER PRIMARY KEY, secret CHAR(32) NOT NULL)`
+    yield* sql`CREATE TABLE durable_runners (id CHAR(32) PRIMARY KEY, held_until BIGINT NOT NULL)`
+    yield* sql`CREATE TABLE durable_deployment (id INTEGER PRIMARY KEY, secret CHAR(32) NOT NULL)`
   })
 })
 
@@ -178,6 +167,6 @@ export const migrate: Effect.Effect<void, StoreFailed, SqlClient.SqlClient> = Mi
 }).pipe(Effect.asVoid, Effect.mapError(failedTo("migrate")))
 
 /** Whether a job has begun. */
-export const hasBegun = Effect.flatMap(make, ({ jobs, sql }) =>
-  changesRow(sql`SELECT 1 FROM ${jobs} WHERE secret IS NOT NULL LIMIT 1`).pipe(attempting("open"))
+export const hasBegun = Effect.flatMap(make, ({ sql }) =>
+  changesRow(sql`SELECT 1 FROM durable_jobs WHERE secret IS NOT NULL LIMIT 1`).pipe(attempting("open"))
 )

@@ -9,11 +9,8 @@
  * its own row in the table of runners loses this row, and with it all its jobs. With Postgres, only the clock of the
  * database decides when.
  */
-import * as Arr from "effect/Array"
-import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import type * as Statement from "effect/sql/Statement"
+import { Array as Arr, Clock, Duration, Effect } from "effect"
+import type { Statement } from "effect/sql"
 import type { Failure, Filter, State } from "../DurableJob.ts"
 import * as Database from "./database.ts"
 import * as Metrics from "./metrics.ts"
@@ -39,21 +36,21 @@ const millis = (time: Duration.Duration): number => Math.ceil(Duration.toMillis(
  * because somebody has set the clock back.
  */
 export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Duration.Duration) {
-  const { at, free, jobs, runners, sql, uploads } = yield* Database.make
+  const { at, free, sql } = yield* Database.make
 
   const isOf = ({ attempt, key, runner }: Claim) =>
     sql`job_key = ${key} AND attempt = ${attempt} AND runner = ${runner}`
 
   /** Rows, of which each may be damaged. */
   const read = (operation: string, where: Statement.Fragment) =>
-    sql<Row.Raw>`SELECT * FROM ${jobs} WHERE ${where}`.pipe(Effect.map(Row.fromAll), attempting(operation))
+    sql<Row.Raw>`SELECT * FROM durable_jobs WHERE ${where}`.pipe(Effect.map(Row.fromAll), attempting(operation))
 
   const find = (where: Statement.Fragment) =>
-    sql<Row.Raw>`SELECT * FROM ${jobs} WHERE ${where}`.pipe(attempting("find"), Effect.flatMap(Row.first))
+    sql<Row.Raw>`SELECT * FROM durable_jobs WHERE ${where}`.pipe(attempting("find"), Effect.flatMap(Row.first))
 
   /** Changes a row, and returns whether it was there. */
   const change = (operation: string, where: Statement.Fragment, values: Statement.Fragment) =>
-    sql`UPDATE ${jobs} SET ${values} WHERE ${where} RETURNING job_key`.pipe(changesRow, attempting(operation))
+    sql`UPDATE durable_jobs SET ${values} WHERE ${where} RETURNING job_key`.pipe(changesRow, attempting(operation))
 
   const waitingText = (failure: Failure | undefined) =>
     Effect.map(Clock.currentTimeMillis, (now) =>
@@ -76,31 +73,31 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
   return {
     /** Adds a runner, whose jobs are its own for the time `expiry` from now. */
     join: (id: string, expiry: Duration.Duration) =>
-      at((now) => sql`INSERT INTO ${runners} (id, held_until) VALUES (${id}, ${now} + ${millis(expiry)})`).pipe(
+      at((now) => sql`INSERT INTO durable_runners (id, held_until) VALUES (${id}, ${now} + ${millis(expiry)})`).pipe(
         attempting("join")
       ),
 
     /** Prolongs the row of a runner. Returns false if another runner has removed it. */
     prolong: (id: string, expiry: Duration.Duration) =>
       at(
-        (now) => sql`UPDATE ${runners} SET held_until = ${now} + ${millis(expiry)} WHERE id = ${id} RETURNING id`
+        (now) => sql`UPDATE durable_runners SET held_until = ${now} + ${millis(expiry)} WHERE id = ${id} RETURNING id`
       ).pipe(changesRow, attempting("prolong")),
 
     /** Removes a runner, so that the other runners take its jobs over at once. */
-    leave: (id: string) => sql`DELETE FROM ${runners} WHERE id = ${id}`.pipe(attempting("leave")),
+    leave: (id: string) => sql`DELETE FROM durable_runners WHERE id = ${id}`.pipe(attempting("leave")),
 
     /** Removes all runners. Only for a process that has locked the database. */
-    clear: sql`DELETE FROM ${runners}`.pipe(attempting("join")),
+    clear: sql`DELETE FROM durable_runners`.pipe(attempting("join")),
 
     /**
      * Removes the runners that have not prolonged their rows, and makes the jobs of removed runners due. Such a job has
      * the time 0, so it comes before all others.
      */
     release: Effect.gen(function* () {
-      yield* at((now) => sql`DELETE FROM ${runners} WHERE held_until <= ${now}`)
+      yield* at((now) => sql`DELETE FROM durable_runners WHERE held_until <= ${now}`)
       const left = yield* sql`
-        UPDATE ${jobs} SET runner = NULL, due_at = 0
-        WHERE runner IS NOT NULL AND runner NOT IN (SELECT id FROM ${runners}) RETURNING job_key`
+        UPDATE durable_jobs SET runner = NULL, due_at = 0
+        WHERE runner IS NOT NULL AND runner NOT IN (SELECT id FROM durable_runners) RETURNING job_key`
       yield* Metrics.takenOver(left.length)
     }).pipe(attempting("take over")),
 
@@ -113,11 +110,11 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
         const due = isLeft ? sql`due_at = 0` : sql`(due_at <= ${now} OR due_at > ${now} + ${millis(longest)})`
         const isKnown = sql`(secret IS NULL OR ${sql.in("secret", secrets.fingerprints)})`
         return sql<Row.Raw>`
-          UPDATE ${jobs}
+          UPDATE durable_jobs
           SET runner = ${runner}, due_at = ${now}, secret = COALESCE(secret, ${secrets.newest}),
             state = CASE state WHEN 'Queued' THEN 'Uploading' ELSE state END
           WHERE job_key IN (
-            SELECT job_key FROM ${jobs}
+            SELECT job_key FROM durable_jobs
             WHERE ${sql.and([sql`runner IS NULL`, due, sql.in("state", states), isKnown])}
             ORDER BY due_at, job_key LIMIT ${limit} ${free}
           )
@@ -151,8 +148,8 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
     /** How many jobs are in each state, and the oldest of those that have not ended. */
     counts: sql<Row.RawCount>`
       SELECT state, count(*) AS jobs,
-        (SELECT min(queued_at) FROM ${jobs} AS open WHERE open.attempt > 0 AND open.ended_at IS NULL AND open.state = ${jobs}.state) AS oldest
-      FROM ${jobs} WHERE attempt > 0 GROUP BY state`.pipe(
+        (SELECT min(queued_at) FROM durable_jobs AS open WHERE open.attempt > 0 AND open.ended_at IS NULL AND open.state = durable_jobs.state) AS oldest
+      FROM durable_jobs WHERE attempt > 0 GROUP BY state`.pipe(
       Effect.map(Row.toCounts),
       attempting("count"),
       Effect.tap(Metrics.counted)
@@ -171,8 +168,8 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
           pack
         }))
         return yield* sql<Row.Raw>`
-        INSERT INTO ${jobs} ${sql.insert(values)} ON CONFLICT (job_key) DO NOTHING RETURNING *`
-      }).pipe(attempting("insert"), Effect.flatMap(Effect.forEach((raw) => Effect.fromResult(Row.fromRaw(raw))))),
+        INSERT INTO durable_jobs ${sql.insert(values)} ON CONFLICT (job_key) DO NOTHING RETURNING *`
+      }).pipe(attempting("insert"), Effect.map(Row.fromAll)),
 
     /**
      * Records that the job shall be canceled. A queued job is canceled at once. Returns undefined if the job is unknown, has
@@ -182,7 +179,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
       Effect.flatMap(
         Clock.currentTimeMillis,
         (now) => sql<Row.Raw>`
-          UPDATE ${jobs}
+          UPDATE durable_jobs
           SET state = CASE state WHEN 'Queued' THEN 'Canceled' ELSE 'Canceling' END,
             ended_at = CASE state WHEN 'Queued' THEN ${now} ELSE NULL END,
             due_at = CASE WHEN state = 'Queued' OR holder IS NOT NULL THEN NULL ELSE 0 END, waited = 0, waiting = NULL
@@ -198,27 +195,26 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         const rows = yield* sql<Row.Raw>`
-        UPDATE ${jobs}
+        UPDATE durable_jobs
         SET attempt = attempt + 1, state = 'Queued', due_at = ${now}, ${sql.update(Row.queued(row, now))},
           secret = NULL, assembly = NULL, lookup = NULL, ended_at = NULL, failure = NULL, waiting = NULL,
           pack = NULL, holder = NULL
         WHERE job_key = ${key} AND attempt = ${before} AND state IN ('Failed', 'Canceled')
         RETURNING *`
         // Entries that stay because this process ends here are removed by the next attempt or with the job.
-        if (rows.length > 0) yield* sql`DELETE FROM ${uploads} WHERE job_key = ${key} AND attempt <= ${before}`
+        if (rows.length > 0) yield* sql`DELETE FROM durable_uploads WHERE job_key = ${key} AND attempt <= ${before}`
         return rows
       }).pipe(attempting("retry"), Effect.flatMap(Row.first)),
 
     /** Records why jobs wait whose secret this process does not know. */
     explainUnknown: (failure: Failure) =>
       Effect.flatMap(waitingText(failure), (waiting) =>
-        at(
-          (now) => sql`
-          UPDATE ${jobs} SET waiting = ${waiting}
-          WHERE runner IS NULL AND due_at <= ${now} - ${overdue} AND waiting IS NULL
-            AND secret IS NOT NULL AND NOT (${sql.in("secret", secrets.fingerprints)})`
-        )
-      ).pipe(attempting("explain")),
+        at((now) => {
+          const isUnknown = sql`secret IS NOT NULL AND NOT (${sql.in("secret", secrets.fingerprints)})`
+          const where = sql`runner IS NULL AND due_at <= ${now} - ${overdue} AND waiting IS NULL AND ${isUnknown}`
+          return change("explain", where, sql`waiting = ${waiting}`)
+        })
+      ),
 
     /** Records why an attempt waits. Without `failure`, records that the attempt no longer waits. */
     explain: (claim: Claim, failure?: Failure) =>
@@ -231,7 +227,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
     /** The sealed entry of an upload. */
     getUpload: ({ attempt, key }: Claim, entry: string) =>
       sql<{ readonly entry: string }>`
-      SELECT entry FROM ${uploads} WHERE job_key = ${key} AND attempt = ${attempt} AND entry_key = ${entry}`.pipe(
+      SELECT entry FROM durable_uploads WHERE job_key = ${key} AND attempt = ${attempt} AND entry_key = ${entry}`.pipe(
         Effect.map(([row]) => row?.entry),
         attempting("read")
       ),
@@ -239,17 +235,17 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
     /** Records the sealed entry of an upload. Returns false if the attempt is not `Uploading` any more. */
     setUpload: (claim: Claim, entry: string, sealed: string) =>
       sql`
-      INSERT INTO ${uploads} (job_key, attempt, entry_key, entry)
-      SELECT job_key, attempt, ${entry}, ${sealed} FROM ${jobs} WHERE ${isOf(claim)} AND state = 'Uploading'
+      INSERT INTO durable_uploads (job_key, attempt, entry_key, entry)
+      SELECT job_key, attempt, ${entry}, ${sealed} FROM durable_jobs WHERE ${isOf(claim)} AND state = 'Uploading'
       ON CONFLICT (job_key, attempt, entry_key) DO UPDATE SET entry = EXCLUDED.entry
       RETURNING attempt`.pipe(changesRow, attempting("announce")),
 
     /** Removes the entry of an upload, if the runner still has the attempt. */
     removeUpload: (claim: Claim, entry: string) =>
       sql`
-      DELETE FROM ${uploads}
+      DELETE FROM durable_uploads
       WHERE job_key = ${claim.key} AND attempt = ${claim.attempt} AND entry_key = ${entry}
-        AND EXISTS (SELECT 1 FROM ${jobs} WHERE ${isOf(claim)})`.pipe(Effect.asVoid, attempting("announce")),
+        AND EXISTS (SELECT 1 FROM durable_jobs WHERE ${isOf(claim)})`.pipe(Effect.asVoid, attempting("announce")),
 
     /** Records that all bytes are stored. Returns false if the attempt is not `Uploading` any more. */
     stored: (claim: Claim) =>
@@ -272,18 +268,16 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
      */
     giveBack: (
       claim: Claim & Pick<Row.Row, "state">,
-      how: { readonly pause: Duration.Duration; readonly waited: number; readonly failure: Failure | undefined }
+      how: { readonly pause: number; readonly waited: number; readonly failure: Failure | undefined }
     ) =>
       Effect.flatMap(waitingText(how.failure), (waiting) =>
         at((now) => {
           const isDue = sql`due_at = 0 AND (state = 'Processing' OR state <> ${claim.state})`
-          return sql`
-          UPDATE ${jobs}
-          SET runner = NULL, due_at = CASE WHEN ${isDue} THEN 0 ELSE ${now} + ${millis(how.pause)} END,
-            waited = CASE WHEN ${isDue} THEN waited ELSE ${how.waited} END, waiting = ${waiting}
-          WHERE ${isOf(claim)}`
+          const values = sql`runner = NULL, due_at = CASE WHEN ${isDue} THEN 0 ELSE ${now} + ${Math.ceil(how.pause)} END,
+            waited = CASE WHEN ${isDue} THEN waited ELSE ${how.waited} END, waiting = ${waiting}`
+          return change("give back", isOf(claim), values)
         })
-      ).pipe(attempting("give back")),
+      ),
 
     /** Records how an attempt ended. Changes nothing if the state of the attempt is not one of `from`. */
     end: (
@@ -306,13 +300,13 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         const removed = yield* sql<Row.Raw>`
-          DELETE FROM ${jobs} WHERE job_key IN (
-            SELECT job_key FROM ${jobs} WHERE due_at IS NULL AND (
+          DELETE FROM durable_jobs WHERE job_key IN (
+            SELECT job_key FROM durable_jobs WHERE due_at IS NULL AND (
               (state = 'Failed' AND ended_at BETWEEN 0 AND ${now - Duration.toMillis(kept.failures)}) OR
               (state <> 'Failed' AND ended_at BETWEEN 0 AND ${now - Duration.toMillis(kept.successes)})) LIMIT ${removedAtOnce}
           ) RETURNING job_key`
         const keys = removed.map(({ job_key }) => job_key)
-        if (keys.length > 0) yield* sql`DELETE FROM ${uploads} WHERE ${sql.in("job_key", keys)}`
+        if (keys.length > 0) yield* sql`DELETE FROM durable_uploads WHERE ${sql.in("job_key", keys)}`
         return keys.length
       }).pipe(sql.withTransaction, attempting("remove"))
   }

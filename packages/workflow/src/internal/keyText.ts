@@ -1,4 +1,4 @@
-import * as Schema from "effect/Schema"
+import { Schema } from "effect"
 
 /** The key of a job, or its beginning. Databases replace a lone surrogate by another character. */
 export const KeyText = Schema.String.check(

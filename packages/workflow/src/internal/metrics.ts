@@ -1,7 +1,5 @@
 /** The metrics of durable jobs. They contain no key and no id. */
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
+import { Clock, Effect, Metric } from "effect"
 import type { Count, State } from "../DurableJob.ts"
 
 const jobs = Metric.gauge("durable_jobs", { description: "Jobs in the database, by state" })

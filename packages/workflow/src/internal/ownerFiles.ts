@@ -1,11 +1,8 @@
 /** The files of `DurableSqlite`, which only their owner may read: the database, and the secret beside it. */
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
-import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
-import * as FileSystem from "effect/FileSystem"
-import * as Redacted from "effect/Redacted"
-import type * as SqlClient from "effect/sql/SqlClient"
+import { Effect, FileSystem, Redacted } from "effect"
+import type { SqlClient } from "effect/sql"
+import { randomBytes } from "node:crypto"
 import { InvalidSecret, type StoreFailed } from "../DurableError.ts"
 import { hasBegun } from "./database.ts"
 
@@ -43,15 +40,10 @@ export const closeDatabase = Effect.fnUntraced(function* (path: string) {
 
 const label = { label: "secret of the deployment" }
 
-const newSecret = SecureRandom.SecureRandom.use((random) => random.randomBytes(32)).pipe(
-  Effect.map(Hex.encode),
-  Effect.provide(SecureRandom.layerWebCrypto)
-)
-
 /** Writes the file under another name first, so that no process reads an incomplete file. */
 const create = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
-  const secret = yield* newSecret
+  const secret = randomBytes(32).toString("hex")
   const incomplete = `${path}.new`
   yield* fs.remove(incomplete, { force: true })
   yield* Effect.scoped(

@@ -7,12 +7,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
-import * as Arr from "effect/Array"
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import * as SchemaParser from "effect/SchemaParser"
+import { Array as Arr, Clock, Effect, Result, Schema, SchemaParser } from "effect"
 import type { Failure } from "../DurableJob.ts"
 import * as Database from "./database.ts"
 import type { Claim, Jobs } from "./jobs.ts"
@@ -55,7 +50,7 @@ const toMembers = (rows: ReadonlyArray<Row.Raw>) =>
 const keysOf = (rows: ReadonlyArray<Row.Row>) => rows.map(({ key }) => key)
 
 export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secrets) {
-  const { free, jobs, locked, sql, waits } = yield* Database.make
+  const { free, locked, sql, waits } = yield* Database.make
   /** What this runner has seen of the packs of each kind. */
   const seen = new Map<string, Hosting.Packing.Seen>()
   const seenOf = (kind: string) => seen.get(kind) ?? Packing.unseen
@@ -71,7 +66,9 @@ export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secr
 
   /** Changes the rows of these keys. */
   const update = (keys: ReadonlyArray<string>, values: Record<string, string | number | null | undefined>) =>
-    keys.length === 0 ? Effect.void : sql`UPDATE ${jobs} SET ${sql.update(values)} WHERE ${sql.in("job_key", keys)}`
+    keys.length === 0
+      ? Effect.void
+      : sql`UPDATE durable_jobs SET ${sql.update(values)} WHERE ${sql.in("job_key", keys)}`
 
   /** Stores a pack. A new pack has its runner and its kind, and a half is due at once. */
   const insert = (
@@ -94,7 +91,7 @@ export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secr
       }
       yield* update(keysOf(own), { holder, state: "Uploading", assembly: null, secret: null })
       yield* update(keysOf(other), { holder, state: "Queued", assembly: null, secret: null })
-      return yield* sql<Row.Raw>`INSERT INTO ${jobs} ${sql.insert(values)} RETURNING *`
+      return yield* sql<Row.Raw>`INSERT INTO durable_jobs ${sql.insert(values)} RETURNING *`
     })
 
   /** Queues jobs, each of which gets an Assembly of its own. */
@@ -107,7 +104,7 @@ export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secr
       const limits = limitsOf(kind)
       const [waiting, damaged] = toMembers(
         yield* sql<Row.Raw>`
-        SELECT * FROM ${jobs} WHERE ${waits} AND pack = ${kind}
+        SELECT * FROM durable_jobs WHERE ${waits} AND pack = ${kind}
         ORDER BY queued_at, job_key LIMIT ${limits.files} ${free}`
       )
       const items = waiting.map(({ queuedAt, size, sources }) => ({
@@ -137,7 +134,7 @@ export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secr
         const unready: Array<string> = []
         while (unready.length < kindsAtOnce && packs.length < limit) {
           const [head] = yield* sql<{ readonly pack: string }>`
-            SELECT pack FROM ${jobs} WHERE ${waits} AND NOT (${sql.in("pack", unready)})
+            SELECT pack FROM durable_jobs WHERE ${waits} AND NOT (${sql.in("pack", unready)})
             ORDER BY queued_at, job_key LIMIT 1 ${free}`
           if (head === undefined) break
           const rows = yield* claim(head.pack, runner, now)
@@ -157,7 +154,7 @@ export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secr
         const writtenAt = yield* Clock.currentTimeMillis
         const [members, [torn]] = toMembers(
           yield* sql<Row.Raw>`
-          SELECT * FROM ${jobs} WHERE holder = ${pack.key} AND state IN ('Uploading', 'Processing', 'Canceling')
+          SELECT * FROM durable_jobs WHERE holder = ${pack.key} AND state IN ('Uploading', 'Processing', 'Canceling')
           ORDER BY queued_at, job_key ${locked}`
         )
         // Nobody knows how many files it has, and so which uploads are those of the next job.
@@ -179,13 +176,13 @@ export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secr
       Effect.gen(function* () {
         const ended_at = yield* Clock.currentTimeMillis
         const packs = yield* sql<Row.Raw>`
-          DELETE FROM ${jobs} WHERE job_key = ${key} AND runner = ${runner} RETURNING *`
+          DELETE FROM durable_jobs WHERE job_key = ${key} AND runner = ${runner} RETURNING *`
         if (packs.length === 0) return []
         const isOfJob = how.state === "Failed" && how.isOfJob
         for (const pack of Arr.getSuccesses(packs.map(Row.fromRaw))) remember(pack, how)
         const [members, damaged] = toMembers(
           yield* sql<Row.Raw>`
-          SELECT * FROM ${jobs} WHERE holder = ${key} AND ended_at IS NULL ORDER BY queued_at, job_key ${locked}`
+          SELECT * FROM durable_jobs WHERE holder = ${key} AND ended_at IS NULL ORDER BY queued_at, job_key ${locked}`
         )
         const { Canceling: canceled = [], Queued: other = [], ...rest } = Arr.groupBy(members, ({ state }) => state)
         const own = Object.values(rest).flat()

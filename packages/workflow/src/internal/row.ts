@@ -5,13 +5,7 @@ import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidReque
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { RequestOptions } from "@assembly-effect/tus/Upload"
-import * as Clock from "effect/Clock"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import * as SchemaParser from "effect/SchemaParser"
-import * as Struct from "effect/Struct"
+import { Clock, DateTime, Effect, Result, Schema, SchemaParser, Struct } from "effect"
 import { resolve } from "node:path"
 import type { StoreFailed } from "../DurableError.ts"
 import * as DurableJob from "../DurableJob.ts"
@@ -28,11 +22,11 @@ const File = Schema.Struct({
 /** What a runner needs of a job. */
 const Parts = Schema.Struct({ params: Assembly.CreateParams, files: Schema.Array(File).check(Schema.isMinLength(1)) })
 
+/** A database has no integer as large as the size of all files of a job may be. */
+const Size = Schema.BigIntFromString.check(Schema.isGreaterThanOrEqualToBigInt(0n))
+
 /** The size of a source in bytes, and the SHA-256 of its identity, when the attempt was queued. */
-const SourceAtRest = Schema.Struct({
-  size: Schema.String.check(Schema.isPattern(/^\d{1,40}$/)),
-  identity: Schema.String
-})
+const SourceAtRest = Schema.Struct({ size: Size, identity: Schema.String })
 export type SourceAtRest = typeof SourceAtRest.Type
 
 const Sources = Schema.fromJsonString(Schema.Array(SourceAtRest))
@@ -42,13 +36,6 @@ const Key = KeyText.check(Schema.isMinLength(1))
 /** Whether a text is a valid key of a job. An invalid key is not looked up, because a database may refuse the text. */
 export const isKey = SchemaParser.is(Key)
 const decodeParts = SchemaParser.decodeUnknownEffect(Parts)
-
-/** The metadata of the upload of a file. */
-const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJob.File) => ({
-  ...metadata,
-  filename,
-  fieldname
-})
 
 /** In a process with another working directory, a relative path would lead to another file. */
 const absolute = (file: DurableJob.File): DurableJob.File =>
@@ -73,21 +60,18 @@ const under = (path: Issue["path"], issues: ReadonlyArray<Issue>): ReadonlyArray
 
 const encodeInput = Input.encoder(Schema.Struct({ key: Key, ...Parts.fields }))
 
-/** The issues that the schema does not find. */
-const furtherIssues = (
-  { files, params }: DurableJob.Job,
-  upload: RequestOptions,
-  now: DateTime.Utc
-): ReadonlyArray<Issue> => [
-  ...under(["params"], Assemblies.Create.check?.(params, now) ?? []),
-  ...files.flatMap((file, index) => under(["files", index], Hosting.issues(upload, metadataOf(file))))
-]
-
 /** Checks a job, and encodes it for the database. The error names `operation`, and every field that is wrong. */
 export const encodeJob = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: RequestOptions) {
   const now = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
   const encoded = encodeInput(job)
-  const issues = Result.isFailure(encoded) ? encoded.failure : furtherIssues(job, upload, now)
+  const issues = Result.isFailure(encoded)
+    ? encoded.failure
+    : [
+        ...under(["params"], Assemblies.Create.check?.(job.params, now) ?? []),
+        ...job.files.flatMap(({ fieldname = "file", filename, metadata }, index) =>
+          under(["files", index], Hosting.issues(upload, { ...metadata, filename, fieldname }))
+        )
+      ]
   if (issues.length > 0 || Result.isFailure(encoded)) return yield* new InvalidRequest({ operation, issues })
   const files = encoded.success.files.map(absolute)
   // What JSON leaves out is left out here, so that equal jobs are equal.
@@ -113,14 +97,14 @@ const Time = whole(0, 8_640_000_000_000_000)
 const Text = Schema.UndefinedOr(Schema.String)
 
 const Columns = Schema.Struct({
-  job_key: Schema.String,
+  key: Schema.String,
   attempt: whole(0, 1_000_000),
   state: DurableJob.State,
   /** The runner that works on the attempt. */
   runner: Text,
   job: StoredText,
   sources: Sources,
-  size: SourceAtRest.fields.size,
+  size: Size,
   /** The fingerprint of the secret that the attempt began with, or undefined if no runner has begun it. */
   secret: Text,
   /**
@@ -130,27 +114,19 @@ const Columns = Schema.Struct({
   assembly: Text,
   /** How much of the `patience` is used, in milliseconds: the pauses after failures, and the tries between them. */
   waited: whole(0, Number.MAX_SAFE_INTEGER),
-  queued_at: Time,
-  ended_at: Schema.UndefinedOr(Time),
+  queuedAt: Time,
+  endedAt: Schema.UndefinedOr(Time),
   failure: Schema.UndefinedOr(FailureText),
   waiting: Schema.UndefinedOr(WaitingText),
   /** See the migrations. */
   pack: Text,
   holder: Text
-})
+}).pipe(Schema.encodeKeys({ key: "job_key", queuedAt: "queued_at", endedAt: "ended_at" }))
 const decodeColumns = SchemaParser.decodeUnknownResult(Columns, { errors: "all" })
 const decodeTime = SchemaParser.decodeUnknownResult(Time)
 
-const toRow = ({ ended_at: endedAt, job_key: key, queued_at: queuedAt, size, ...columns }: typeof Columns.Type) => ({
-  ...columns,
-  key,
-  size: BigInt(size),
-  queuedAt,
-  endedAt
-})
-
 /** The current attempt of a job. */
-export type Row = ReturnType<typeof toRow>
+export type Row = typeof Columns.Type
 
 /** A row as the database returns it. */
 export interface Raw {
@@ -162,13 +138,9 @@ const plain = (value: unknown): unknown => (typeof value === "bigint" ? Number(v
 
 export const fromRaw = (raw: Raw): Result.Result<Row, StoreFailed> => {
   const values = Object.entries(raw).map(([name, value]: [string, unknown]) => [name, plain(value)])
-  return Result.mapBoth(decodeColumns(Object.fromEntries(values)), {
-    onFailure: (issue) =>
-      damaged(
-        raw.job_key,
-        Input.fromSchemaIssue(issue).map(({ path }) => path[0])
-      ),
-    onSuccess: toRow
+  return Result.mapError(decodeColumns(Object.fromEntries(values)), (issue) => {
+    const paths = Input.fromSchemaIssue(issue).map(({ path }) => path[0])
+    return damaged(raw.job_key, paths)
   })
 }
 
@@ -187,7 +159,7 @@ export const toSummary = (row: Row): DurableJob.Summary =>
 export const queued = ({ job, sources }: Pick<NewRow, "job" | "sources">, now: number) => ({
   job: encodeStored(job),
   sources: encodeSources(sources),
-  size: String(sources.reduce((sum, { size }) => sum + BigInt(size), 0n)),
+  size: String(sources.reduce((sum, { size }) => sum + size, 0n)),
   waited: 0,
   queued_at: now
 })

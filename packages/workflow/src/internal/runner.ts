@@ -4,18 +4,8 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import type * as Arr from "effect/Array"
-import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as FiberMap from "effect/FiberMap"
-import type * as FileSystem from "effect/FileSystem"
-import type * as HttpClient from "effect/http/HttpClient"
-import * as Latch from "effect/Latch"
-import * as Option from "effect/Option"
-import * as Result from "effect/Result"
-import * as Semaphore from "effect/Semaphore"
+import { Clock, Duration, Effect, Fiber, FiberMap, type FileSystem, Latch, Option, Result, Semaphore } from "effect"
+import type { HttpClient } from "effect/http"
 import type { State } from "../DurableJob.ts"
 import type * as Row from "./row.ts"
 import * as Secrets from "./secrets.ts"
@@ -165,38 +155,30 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     fiber.addObserver(giveBack)
   })
 
-  const beginAll = (rows: ReturnType<typeof Row.fromAll>, runner: string, places: Places) =>
-    Effect.forEach(
-      rows,
-      ([key, row]) =>
-        Result.match(row, {
-          onFailure: (error) => work.damaged({ key, runner }, error),
-          onSuccess: (claimed) => begin(claimed, places)
-        }),
-      { discard: true }
-    )
+  const beginAll = Effect.fnUntraced(function* (rows: ReturnType<typeof Row.fromAll>, runner: string, places: Places) {
+    for (const [key, row] of rows) {
+      yield* Result.isFailure(row) ? work.damaged({ key, runner }, row.failure) : begin(row.success, places)
+    }
+  })
 
   /** Claims jobs for the free places, and begins the work on them. */
-  const fill = (places: Places, claim: (runner: string, limit: number) => ReturnType<typeof jobs.claim>) =>
-    Effect.suspend(() => {
-      const limit = places.free
-      const runner = runnerId()
-      if (limit <= 0 || runner === "") return Effect.void
-      return Effect.flatMap(claim(runner, limit), (rows) => {
-        places.isFull = rows.length === limit
-        return beginAll(rows, runner, places)
-      })
-    })
+  const fill = Effect.fnUntraced(function* (places: Places, claim: typeof packs.form) {
+    const limit = places.free
+    const runner = runnerId()
+    if (limit <= 0 || runner === "") return
+    const rows = yield* claim(runner, limit)
+    places.isFull = rows.length === limit
+    yield* beginAll(rows, runner, places)
+  })
 
-  const claim = (places: Places, states: Arr.NonEmptyReadonlyArray<State>, isLeft = false) =>
+  const claim = (places: Places, states: readonly [State, ...ReadonlyArray<State>], isLeft = false) =>
     fill(places, (runner, limit) => jobs.claim(runner, limit, states, isLeft))
 
-  const attend = Effect.suspend(() => {
+  const attend = Effect.gen(function* () {
     const runner = runnerId()
     const ending = keysOf(canceling)
-    return Effect.flatMap(jobs.unattended(runner, [...keysOf(running), ...ending], ending), (rows) =>
-      beginAll(rows, runner, others)
-    )
+    const rows = yield* jobs.unattended(runner, [...keysOf(running), ...ending], ending)
+    yield* beginAll(rows, runner, others)
   })
 
   const unknown = Verdict.failureOf(Secrets.unknown)

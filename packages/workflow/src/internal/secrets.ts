@@ -2,16 +2,11 @@
  * The secrets of a deployment. What the database contains of an Assembly and of its uploads is sealed (encrypted) with
  * a key that is derived from a secret, so that nobody without the secret can read the ids and URLs.
  */
-import * as Aead from "effect/crypto/Aead"
-import * as Mac from "effect/crypto/Mac"
-import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as Effect from "effect/Effect"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { Aead, Mac, SecureRandom } from "effect/crypto"
 import * as Base64 from "effect/encoding/Base64"
 import * as Hex from "effect/encoding/Hex"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlClient } from "effect/sql"
 import { InvalidSecret, type StoreFailed } from "../DurableError.ts"
 import type { Row } from "./row.ts"
 import * as Database from "./database.ts"
@@ -94,8 +89,8 @@ export const make = Effect.fnUntraced(
           const bytes = yield* Effect.fromResult(Base64.decode(sealed.slice(split)))
           return new TextDecoder().decode(yield* decrypt(seal, bytes, { nonce, aad: utf8.encode(owner.key) }))
         }).pipe(
-          Effect.catch((error) =>
-            Effect.fail(error instanceof InvalidSecret ? error : Database.damaged(owner.key, ["assembly"]))
+          Effect.mapError((error) =>
+            error instanceof InvalidSecret ? error : Database.damaged(owner.key, ["assembly"])
           )
         ),
       lookups: (assemblyId: string) => Effect.forEach(derivations, ({ lookup }) => lookup(assemblyId))
@@ -125,13 +120,13 @@ export const join = (
   { isAlone, runs }: { readonly isAlone: boolean; readonly runs: boolean }
 ): Effect.Effect<void, InvalidSecret | StoreFailed, SqlClient.SqlClient> =>
   Effect.gen(function* () {
-    const { deployment, sql } = yield* Database.make
-    if (isAlone && !(yield* Database.hasBegun)) yield* sql`DELETE FROM ${deployment}`
+    const { sql } = yield* Database.make
+    if (isAlone && !(yield* Database.hasBegun)) yield* sql`DELETE FROM durable_deployment`
     if (runs) {
       yield* sql`
-        INSERT INTO ${deployment} (id, secret) VALUES (1, ${newest})
-        ON CONFLICT (id) DO UPDATE SET secret = EXCLUDED.secret WHERE ${deployment}.secret IN ${sql.in(fingerprints)}`
+        INSERT INTO durable_deployment (id, secret) VALUES (1, ${newest})
+        ON CONFLICT (id) DO UPDATE SET secret = EXCLUDED.secret WHERE durable_deployment.secret IN ${sql.in(fingerprints)}`
     }
-    const [row] = yield* sql<{ readonly secret: string }>`SELECT secret FROM ${deployment}`
+    const [row] = yield* sql<{ readonly secret: string }>`SELECT secret FROM durable_deployment`
     if (row !== undefined && !fingerprints.includes(row.secret)) return yield* foreign
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(Database.failedTo("join")(error))))

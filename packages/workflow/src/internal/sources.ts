@@ -5,11 +5,7 @@
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import { fromPath, type Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
-import * as Arr from "effect/Array"
-import * as Data from "effect/Data"
-import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
-import * as Result from "effect/Result"
+import { Array as Arr, Data, Effect, type FileSystem, Result } from "effect"
 import type * as DurableJob from "../DurableJob.ts"
 import { ObjectStores } from "../ObjectStores.ts"
 import type { SourceAtRest } from "./row.ts"
@@ -52,7 +48,7 @@ const openOne = Effect.fnUntraced(function* ({ filename, source: reference }: Fi
   if (identity === undefined) {
     return yield* unreadable(`${Printable.escape(filename)} has no identity, so a change would not be noticed`)
   }
-  const atRest: SourceAtRest = { size: String(source.size), identity: yield* Hosting.digestOf([identity]) }
+  const atRest: SourceAtRest = { size: BigInt(source.size), identity: yield* Hosting.digestOf([identity]) }
   return { source, atRest }
 })
 

@@ -7,14 +7,7 @@ import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import { UploadJournal } from "@assembly-effect/tus/UploadJournal"
-import * as Cause from "effect/Cause"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
-import type * as Semaphore from "effect/Semaphore"
+import { Cause, Duration, Effect, Layer, Option, Result, Schedule, type Semaphore } from "effect"
 import type { StoreFailed } from "../DurableError.ts"
 import type * as DurableJob from "../DurableJob.ts"
 import { damaged as damagedRow, type Outage } from "./database.ts"
@@ -138,7 +131,7 @@ export const make = (options: Options) => {
     if (waited >= patient) return undefined
     const pause = Math.max(firstPause, Math.min(longestPause, waited))
     // The first try is no wait.
-    return { pause: Duration.millis(pause), waited: Math.ceil(waited + pause + (waited === 0 ? 0 : millis)) }
+    return { pause, waited: Math.ceil(waited + pause + (waited === 0 ? 0 : millis)) }
   }
 
   /**
@@ -227,7 +220,7 @@ export const make = (options: Options) => {
     const pause = isExpecting ? longest : Math.min(longest, Math.max(firstLook, row.waited))
     const failure = error === undefined ? undefined : Verdict.failureOf(error)
     const waited = isExpecting ? 0 : Math.ceil(row.waited + pause)
-    yield* giveBack(row, { pause: Duration.millis(pause), waited, failure })
+    yield* giveBack(row, { pause, waited, failure })
   })
 
   /**

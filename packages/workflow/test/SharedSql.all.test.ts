@@ -1,12 +1,14 @@
-/** One budget in a database that four processes use at the same time, in SQLite and in Postgres. */
+/** A budget, and a journal of uploads, in a database that several processes use at the same time: SQLite and Postgres. */
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import { SqliteClient } from "@assembly-effect/sqlite"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
+import { UploadJournal } from "@assembly-effect/tus"
+import * as UploadJournalSql from "@assembly-effect/tus/UploadJournalSql"
 import * as BudgetSql from "@assembly-effect/workflow/BudgetSql"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { folder } from "./support.ts"
 
@@ -15,7 +17,7 @@ const secrets = [Redacted.make("a secret of the deployment, 32 bytes or more")]
 
 type Database = Layer.Layer<SqlClient.SqlClient, unknown>
 
-const postgres = Effect.map(Server.make.pipe(Effect.flatMap((server) => server.database("budget"))), (path): Database =>
+const postgres = Effect.map(Server.make.pipe(Effect.flatMap((server) => server.database("shared"))), (path): Database =>
   PgClient.layer({ url: path })
 )
 const sqlite = Effect.map(folder, ({ database }): Database => SqliteClient.layer({ path: database }))
@@ -90,6 +92,46 @@ layer(NodeFileSystem.layer)("A budget in SQL", (it) => {
         discard: true
       })
       assert.isAtLeast((yield* Clock.currentTimeMillis) - begun, 2000)
+    })
+  }
+})
+
+layer(NodeFileSystem.layer)("A journal in SQL", (it) => {
+  for (const [name, database] of [
+    ["SQLite", sqlite],
+    ["Postgres", postgres]
+  ] as const) {
+    it.effect(`in ${name} is created by five processes at once: a key has one holder at a time`, function* () {
+      const client = yield* database
+      const journals = yield* Effect.forEach(
+        Array.from({ length: 5 }),
+        () =>
+          Layer.build(UploadJournalSql.layer({ table: "my_uploads" }).pipe(Layer.provide(client), Layer.fresh)).pipe(
+            Effect.map(Context.get(UploadJournal.UploadJournal))
+          ),
+        { concurrency: "unbounded" }
+      )
+      for (let round = 0; round < 20; round++) {
+        const scope = yield* Scope.make()
+        const leases = yield* Effect.forEach(
+          journals,
+          (journal) => Effect.option(Scope.provide(journal.lease(`k${round % 3}`), scope)),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(leases.filter(Option.isSome), 1, `round ${round}`)
+        yield* Scope.close(scope, Exit.void)
+      }
+      // What one process has written, the others read.
+      const entry = { _tag: "Created" as const, assemblyId: "0".repeat(32) as never, writtenAt: Date.now() }
+      yield* journals[0]!.assemblies.put("joba", entry)
+      yield* journals[1]!.assemblies.put("joba", { ...entry, _tag: "Completed" })
+      for (const { assemblies } of journals) {
+        assert.strictEqual(Option.getOrThrow(yield* assemblies.get("joba"))._tag, "Completed")
+        assert.deepStrictEqual(
+          (yield* assemblies.list).map(({ key }) => key),
+          ["joba"]
+        )
+      }
     })
   }
 })
