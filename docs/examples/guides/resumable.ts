@@ -23,7 +23,7 @@ const program = AssemblyUpload.events({
 )
 
 const live = AssemblyNode.layerJournaled("journal", { expiry: "7 days" }).pipe(
-  Layer.provideMerge(AssemblyNode.layerConfig({ http: { proxy: "none" } }))
+  Layer.provideMerge(AssemblyNode.layerConfig())
 )
 
 program.pipe(Effect.provide(live), NodeRuntime.runMain)

@@ -5,11 +5,12 @@ import { Emulator } from "@assembly-effect/emulator"
 import type { Assembly } from "@assembly-effect/schema"
 import { AssemblyUpload, DeliveryProof, Upload, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Console, Effect, FileSystem, Layer, type Path, Stream } from "effect"
+import { Console, Effect, FileSystem, Layer, type Path, Redacted, Stream } from "effect"
 import type { HttpClient } from "effect/http"
 import { readFileSync } from "node:fs"
 import * as ResultExamples from "../../../docs/examples/results.ts"
 import * as Examples from "../../../docs/examples/uploads.ts"
+import Worker from "../../../docs/examples/worker.ts"
 import { assert, layer, Clients, Emulated, Scene, WebResource } from "./utils/index.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
@@ -35,6 +36,23 @@ layer(live)("docs/uploads.md", (it) => {
     const fs = yield* FileSystem.FileSystem
     const shown = (yield* Effect.forEach(pages, (page) => fs.readFileString(`${root}/docs/${page}`))).join("")
     for (const [, program = ""] of regions) assert.include(shown, `\`\`\`ts\n${program.trimEnd()}\n\`\`\``)
+  })
+
+  it.effect("docs/runtimes.md: a worker stores the body of a request", function* () {
+    assert.include(read("docs/runtimes.md"), read("docs/examples/worker.ts").trimEnd())
+    const { baseUrl, credentials } = yield* Emulator.Emulator
+    const env = {
+      ASSEMBLY_BASE_URL: baseUrl,
+      ASSEMBLY_AUTH_KEY: credentials.key,
+      ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
+    }
+    const fetched = (body: string | null, key = credentials.key) => {
+      const request = new Request("https://worker.example.com", { method: "POST", body })
+      return Effect.promise(async () => (await Worker.fetch(request, { ...env, ASSEMBLY_AUTH_KEY: key })).text())
+    }
+    assert.strictEqual(yield* fetched("hello"), '{"size":5}')
+    assert.strictEqual(yield* fetched(null), '{"size":0}')
+    assert.strictEqual(yield* fetched("hello", "other"), '{"error":"AuthenticationFailed"}')
   })
 
   it.effect("a Status for any user", function* () {

@@ -24,8 +24,8 @@ export type Emit<Event extends Tagged = UploadEvent> = (event: Event) => void
 
 /**
  * Holds back each `Progress` that follows an emitted `Progress` within the interval. If an event of another kind
- * follows, the newest `Progress` that is still held back is emitted first. Without an interval, every `Progress` is
- * emitted.
+ * follows, the newest `Progress` that is still held back is emitted first. The events of the single files of a job are
+ * frequent, so they emit none. Without an interval, every `Progress` is emitted.
  */
 export const paced = <Event extends Tagged>(
   emit: Emit<Event>,
@@ -37,6 +37,7 @@ export const paced = <Event extends Tagged>(
   let next = -Infinity
   let held: Event | undefined
   return (event) => {
+    if (event._tag.startsWith("File")) return emit(event)
     if (event._tag !== "Progress") {
       if (held !== undefined) emit(held)
       held = undefined

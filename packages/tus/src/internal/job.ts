@@ -107,8 +107,8 @@ const Settings = Schema.Struct({
  *   Assembly cannot be canceled, the call fails and nothing is created. If `params` contains the `assemblyId` of the
  *   Assembly in the journal, the call fails with `InvalidRequest`, and nothing is canceled. Set `restart` for one call
  *   only, because each call with `restart` creates a new Assembly.
- * - `progressInterval`: the minimum time between two `Progress` events of the job, see `Upload.Options`. By default
- *   there is no minimum.
+ * - `progressInterval`: the minimum time between two `Progress` events of the job, see `Upload.Options`. The events of
+ *   single files emit no `Progress` that is still held back. By default there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
  * - `verify`: a check of the Status of the completed Assembly. `DeliveryProof.md5` compares the size and the MD5 of
  *   each uploaded file in the Status with the bytes that were read. If a size or an MD5 differs or is missing, the job
