@@ -8,6 +8,7 @@ import { Duration, Effect, Fiber, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Screen from "./support/screen.ts"
 import * as Follow from "../src/internal/follow.ts"
+import * as UploadJob from "../src/internal/uploadJob.ts"
 
 const MiB = 1024n * 1024n
 const total = 100n * MiB
@@ -245,4 +246,11 @@ describe("Follow.follow", () => {
         ""
       ])
   })
+})
+
+effect("a number of bytes in JSON keeps every digit", function* () {
+  const safe = BigInt(Number.MAX_SAFE_INTEGER)
+  const event = Event.Progress({ sent: safe, acknowledged: safe + 2n, total: undefined })
+  const record = yield* UploadJob.toRecord(event, [])
+  expect(record).toMatchObject({ event: "Progress", sent: 9_007_199_254_740_991, acknowledged: "9007199254740993" })
 })

@@ -1,7 +1,7 @@
 import * as UploadPlan from "../src/internal/uploadPlan.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect } from "@effect/vitest"
-import { layerTest } from "@assembly-effect/testkit/flow"
+import { layerTest, test } from "@assembly-effect/testkit/flow"
 import { Effect, FileSystem, Option, PlatformError, Result } from "effect"
 import { writeFileSync } from "node:fs"
 import { relative } from "node:path"
@@ -145,4 +145,32 @@ layerTest(NodeServices.layer)("UploadPlan.make", (it) => {
     expect((yield* Effect.flip(plan([`${folder}/a\ufffd`]))).message).toBe(`${folder}/a\ufffd: ${problem}`)
     expect((yield* Effect.flip(plan([folder], true))).message).toBe(`${folder}/a\ufffd: ${problem}`)
   })
+})
+
+test.each<readonly [pattern: string, paths: string, matches: string]>([
+  ["*.jpg", "a.jpg d/b.jpg a.jpg.txt jpg", "a.jpg d/b.jpg"],
+  ["b.jpg", "b.jpg d/b.jpg ab.jpg b.jpg/c", "b.jpg d/b.jpg b.jpg/c"],
+  ["/b.jpg", "b.jpg d/b.jpg", "b.jpg"],
+  ["cache/", "cache d/cache/x cache/y caches/z", "d/cache/x cache/y"],
+  ["d/*.txt", "d/a.txt c/d/a.txt d/e/a.txt", "d/a.txt c/d/a.txt"],
+  ["d/**", "d/a d/e/f x", "d/a d/e/f"],
+  ["/d/**/z", "d/z d/e/f/z z", "d/z d/e/f/z"],
+  ["?.[a-c]", "1.a 1.d 12.a /.a", "1.a"],
+  ["[!a].t", "a.t b.t", "b.t"],
+  ["*.{jpg,png?}", "a.jpg a.png a.pngx", "a.jpg a.pngx"],
+  ["a+(b).$", "a+(b).$ aab", "a+(b).$"],
+  ["caf\u00e9", "cafe\u0301 cafe", "cafe\u0301"]
+])("the pattern %j picks of %j: %j", (pattern, paths, matches) => {
+  const all = paths.split(" ")
+  const [included, excluded] = [
+    UploadPlan.picking({ include: [pattern], exclude: [] }),
+    UploadPlan.picking({ include: [], exclude: [pattern] })
+  ]
+  expect(all.filter(included).join(" ")).toBe(matches)
+  expect(all.filter((path) => !excluded(path)).join(" ")).toBe(matches)
+})
+
+test("a file is uploaded if it matches one of several includes and none of the excludes", () => {
+  const isPicked = UploadPlan.picking({ include: ["*.jpg", "*.png"], exclude: ["b.*"] })
+  expect(["a.jpg", "a.png", "a.txt", "b.jpg"].filter(isPicked)).toEqual(["a.jpg", "a.png"])
 })

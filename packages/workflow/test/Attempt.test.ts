@@ -8,6 +8,7 @@ import { Effect, Layer, Logger, Result, Schedule } from "effect"
 import { durableTests } from "./running.ts"
 import {
   assemblies,
+  count,
   failing,
   hurried,
   job,
@@ -34,9 +35,6 @@ const processed = <E, R>(key: string, end: (id: Assembly.AssemblyId) => Effect.E
     assert.strictEqual((yield* Durable.status(key)).state, "Processing")
     return id
   })
-
-/** How many Assemblies exist, of all types or of one. */
-const count = (...type: Parameters<typeof assemblies>) => Effect.map(assemblies(...type), ({ length }) => length)
 
 const hour = { pollInterval: "1 hour" } as const
 

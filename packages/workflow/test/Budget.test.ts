@@ -11,7 +11,7 @@ import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Clock, Context, Duration, Effect, Fiber, Latch, Layer, Redacted, Schema, Stream } from "effect"
 import { Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { dump, folder, query, steps, withRunner } from "./support.ts"
+import { dump, folder, query, steps, withRunner, withTime } from "./support.ts"
 
 const secret = Redacted.make("a secret of the deployment, 32 bytes or more")
 const url = "https://api.example.com"
@@ -105,12 +105,7 @@ layerTest(NodeFileSystem.layer)("A budget in SQLite that two processes share", (
   )
 
   /** The clock of a process was a day ahead, then somebody has corrected it. */
-  const dayAhead = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.clockWith((clock) => {
-      const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + 86_400_000
-      const ahead = { currentTimeMillisUnsafe, currentTimeMillis: Effect.sync(currentTimeMillisUnsafe) }
-      return Effect.provideService(effect, Clock.Clock, { ...clock, ...ahead })
-    })
+  const dayAhead = withTime((now) => now + 86_400_000)
   const useUp = (count: number, assemblyId?: string) => (budget: Budget.Budget) =>
     Effect.forEach(Array(count), () => budget.enter({ ...creation, assemblyId }), { discard: true })
 
@@ -177,14 +172,7 @@ layerTest(NodeFileSystem.layer)("A budget in SQLite that two processes share", (
 })
 
 /** Random pauses make the TestClock stop between milliseconds, which no real clock does. */
-const wholeMillis = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.clockWith((clock) =>
-    Effect.provideService(effect, Clock.Clock, {
-      ...clock,
-      currentTimeMillisUnsafe: () => Math.floor(clock.currentTimeMillisUnsafe()),
-      currentTimeMillis: Effect.map(clock.currentTimeMillis, Math.floor)
-    })
-  )
+const wholeMillis = withTime(Math.floor)
 
 /** Lets time pass for runners, whose databases and files the TestClock does not know. */
 const pass = Effect.fnUntraced(function* (minutes: number) {

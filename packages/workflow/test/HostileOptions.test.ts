@@ -60,22 +60,12 @@ layer(services)("A missing or plain option", (it) => {
   const budget = (secrets: never) =>
     errorOf(Layer.provide(BudgetSql.layer({ secrets }), SqliteClient.layer({ path: ":memory:" })))
   it.effect.each([
-    ["DurableSqlite.layer", "path", "without a path", () => errorOf(DurableSqlite.layer(none))],
-    [
-      "DurableSqlite.layer",
-      "secrets.0",
-      "with a text",
-      () => errorOf(DurableSqlite.layer("/nowhere/at/all", { secrets: plain }))
-    ],
-    [
-      "DurablePostgres.client",
-      "secrets",
-      "without secrets",
-      () => errorOf(DurablePostgres.client({ ...postgres, secrets: none }))
-    ],
-    ["BudgetSql.layer", "secrets", "without secrets", () => budget(none)],
-    ["BudgetSql.layer", "secrets.0", "with a text", () => budget(plain)]
-  ] as const)("%s: InvalidRequest that names %s and its rule, %s", function* ([name, path, , fails]) {
+    ["DurableSqlite.layer", "path", () => errorOf(DurableSqlite.layer(none))],
+    ["DurableSqlite.layer", "secrets.0", () => errorOf(DurableSqlite.layer("/nowhere/at/all", { secrets: plain }))],
+    ["DurablePostgres.client", "secrets", () => errorOf(DurablePostgres.client({ ...postgres, secrets: none }))],
+    ["BudgetSql.layer", "secrets", () => budget(none)],
+    ["BudgetSql.layer", "secrets.0", () => budget(plain)]
+  ] as const)("%s: InvalidRequest that names %s and its rule", function* ([name, path, fails]) {
     const error = yield* fails()
     assert.strictEqual(error._tag, "InvalidRequest")
     assert.include(error.message, `${name}: ${path}: Expected `)

@@ -2,12 +2,13 @@
 import { Faults } from "@assembly-effect/emulator"
 import { Durable, DurableJob } from "@assembly-effect/workflow"
 import { assert } from "@assembly-effect/testkit/flow"
-import { Clock, Effect, Redacted, Schedule, type Schema, Stream } from "effect"
+import { Effect, Redacted, Schedule, type Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { select } from "./selecting.ts"
 import { durableTests } from "./running.ts"
 import {
   assemblies,
+  count,
   failing,
   hurried,
   job,
@@ -18,16 +19,14 @@ import {
   steps,
   storedIn,
   until,
-  withRunner
+  withRunner,
+  withTime
 } from "./support.ts"
-
-/** How many Assemblies exist. */
-const count = Effect.map(assemblies(), ({ length }) => length)
 
 durableTests("A durable job", (it) => {
   it.running("is the same job with the same key, and a conflict with other files", function* ({ file }) {
     const content = yield* file("a.bin", 1000)
-    const before = yield* count
+    const before = yield* count()
     const first = yield* Durable.start(job("same", [content]))
     const second = yield* Durable.start(job("same", [content]))
     assert.strictEqual(second.queuedAt, first.queuedAt)
@@ -37,7 +36,7 @@ durableTests("A durable job", (it) => {
     const [conflict] = yield* Stream.runCollect(Durable.startAll(Stream.make(job("same", [content, content]))))
     assert(conflict?._tag === "Refused")
     assert.strictEqual(conflict.error._tag, "JobConflict")
-    assert.strictEqual((yield* count) - before, 1)
+    assert.strictEqual((yield* count()) - before, 1)
   })
 
   it.running("is refused with the path of each invalid field, and then nothing is stored", function* ({ file }) {
@@ -167,7 +166,7 @@ durableTests("A durable job", (it) => {
   })
 
   it.running("is canceled while it is queued, and then creates nothing", { uploads: 1 }, function* ({ gate }) {
-    const before = yield* count
+    const before = yield* count()
     yield* gate.begin("first")
     yield* Durable.start(gate.job("queued"))
     assert.strictEqual((yield* Durable.cancel("queued")).state, "Canceled")
@@ -177,7 +176,7 @@ durableTests("A durable job", (it) => {
     // A later job in the same queue.
     yield* Durable.run(gate.job("last"))
     assert.strictEqual((yield* Durable.cancel("last")).state, "Completed")
-    assert.strictEqual((yield* count) - before, 2)
+    assert.strictEqual((yield* count()) - before, 2)
     assert.deepInclude(yield* Durable.retry("queued"), { attempt: 2, state: "Queued" })
     assert.deepStrictEqual(storedIn(yield* Durable.await("queued")), [gate.sha256])
   })
@@ -246,29 +245,23 @@ durableTests("A durable job", (it) => {
 
   it.alone("is patient although somebody sets the clock while it waits", function* ({ database, file, faults }) {
     const content = yield* file("a.bin", 700_000)
-    const clock = yield* Clock.Clock
     let ahead = 0
-    const now = () => clock.currentTimeMillisUnsafe() + ahead
-    // As far ahead as the client still corrects for its signatures.
-    const jumping: Clock.Clock = Object.assign(Object.create(clock), {
-      currentTimeMillisUnsafe: now,
-      currentTimeMillis: Effect.sync(now)
-    })
     yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 3 }))
     yield* Effect.gen(function* () {
       yield* Durable.start(job("clocks", [content]))
       yield* until("clocks", ({ waiting }) => waiting !== undefined)
+      // As far ahead as the client still corrects for its signatures.
       ahead = 50 * 60_000
       assert.deepStrictEqual(storedIn(yield* Durable.await("clocks")), [content.sha256])
     }).pipe(
       withRunner(database, { upload: { maxRetries: 0 }, patience: "40 minutes" }),
-      Effect.provideService(Clock.Clock, jumping)
+      withTime((now) => now + ahead)
     )
   })
 
   it.alone("fails after its patience, and its Assembly waits for no file", function* ({ database, file, faults }) {
     const content = yield* file("a.bin", 700_000)
-    const known = yield* count
+    const known = yield* count()
     yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
     const error = yield* Durable.run(job("impatient", [content])).pipe(
       withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }),
@@ -277,7 +270,7 @@ durableTests("A durable job", (it) => {
     yield* faults.clear
     assert(error._tag === "JobFailed")
     assert.strictEqual(error.failure.reason, "TransportFailure")
-    assert.strictEqual((yield* count) - known, 1)
+    assert.strictEqual((yield* count()) - known, 1)
     const uploading = yield* assemblies("uploading")
     assert.deepStrictEqual(uploading, [])
   })

@@ -48,6 +48,9 @@ export const proxied = Effect.fnUntraced(function* (rate?: number, options?: Par
 export const assemblies = (type?: "uploading" | "executing" | "canceled" | "completed") =>
   Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), ...(type === undefined ? {} : { type }) }))
 
+/** How many Assemblies exist, of all types or of one. */
+export const count = (...type: Parameters<typeof assemblies>) => Effect.map(assemblies(...type), ({ length }) => length)
+
 /** Reads a job until it fits. */
 export const until = (key: string, fits: (status: DurableJob.Status) => boolean) =>
   Durable.status(key).pipe(Effect.repeat({ until: fits, schedule: Schedule.spaced("20 millis") }))
@@ -101,6 +104,16 @@ export const job = (key: string, contents: ReadonlyArray<Content>, more?: Partia
 /** The SHA-256 of each file that the service has stored for an Assembly. */
 export const storedIn = ({ uploads }: Assembly.Status): ReadonlyArray<string> =>
   (uploads ?? []).map(({ sha256: hash }) => String(hash)).toSorted()
+
+/** Runs a program with another time of day. */
+export const withTime =
+  (timeOf: (real: number) => number) =>
+  <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.clockWith((clock) => {
+      const now = () => timeOf(clock.currentTimeMillisUnsafe())
+      const other = { currentTimeMillisUnsafe: now, currentTimeMillis: Effect.sync(now) }
+      return Effect.provideService(program, Clock.Clock, Object.assign(Object.create(clock), other))
+    })
 
 /** Runs a program whose clock is so many times as fast, so that the pauses of its runner are short. */
 export const hurried =

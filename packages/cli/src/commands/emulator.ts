@@ -1,13 +1,8 @@
 /** `assembly emulator`: the emulator, its log, and programs that run with it. */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { RequestLog } from "@assembly-effect/emulator"
-import * as Config from "effect/Config"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import * as Terminal from "effect/Terminal"
 import { Argument, type Command, Flag } from "effect/cli"
+import { Config, type DateTime, Duration, Effect, Option, Redacted, Schema, Terminal } from "../internal/effect.ts"
 import * as Document from "../internal/document.ts"
 import * as Text from "../internal/text.ts"
 import * as Failure from "../internal/failure.ts"
@@ -16,8 +11,6 @@ import * as Cli from "../internal/cli.ts"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { constants } from "node:os"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
-import type * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 
 /** The flag of the command for an option of the emulator that has another name. */
 const flagOf: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-import * as Effect from "effect/Effect"
 import { Command } from "effect/cli"
+import { Effect } from "../internal/effect.ts"
 import * as Settings from "../internal/settings.ts"
 import * as Cli from "../internal/cli.ts"
 

@@ -1,6 +1,6 @@
 /** What helps a user of a shell: completions, and the pages of the help that belong to no command. */
-import * as Effect from "effect/Effect"
 import { Argument, type Command, Completions } from "effect/cli"
+import { Effect } from "../internal/effect.ts"
 import * as Output from "../internal/output.ts"
 import * as Cli from "../internal/cli.ts"
 import * as Help from "../internal/help.ts"

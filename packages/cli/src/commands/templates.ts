@@ -1,7 +1,7 @@
 import * as Templates from "@assembly-effect/api/Templates"
 import * as Template from "@assembly-effect/schema/Template"
-import * as Effect from "effect/Effect"
 import { Argument, Flag } from "effect/cli"
+import { Effect } from "../internal/effect.ts"
 import * as Document from "../internal/document.ts"
 import * as Table from "../internal/table.ts"
 import * as Text from "../internal/text.ts"

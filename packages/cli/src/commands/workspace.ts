@@ -6,15 +6,12 @@ import * as Bill from "@assembly-effect/schema/Bill"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Queue from "@assembly-effect/schema/Queue"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { Argument, Command, Flag } from "effect/cli"
+import { DateTime, Effect, Option, Predicate } from "../internal/effect.ts"
 import * as Table from "../internal/table.ts"
 import * as Text from "../internal/text.ts"
 import * as Output from "../internal/output.ts"
 import * as Cli from "../internal/cli.ts"
-import * as Predicate from "effect/Predicate"
 
 /** The given month, or the current month in UTC. */
 const monthOf = (month: Option.Option<Bill.Month>, now: DateTime.DateTime) =>

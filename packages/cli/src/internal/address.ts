@@ -4,10 +4,8 @@
  */
 import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
 import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
-import * as Config from "effect/Config"
-import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Process from "node:process"
+import { Config, Effect, Predicate } from "./effect.ts"
 
 /**
  * How requests reach the service. `baseUrl` is undefined if ASSEMBLY_BASE_URL is not

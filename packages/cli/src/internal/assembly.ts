@@ -1,10 +1,7 @@
 /** The Status of an Assembly for people: its state, its facts, its results, and what to do next. */
 import { Assembly } from "@assembly-effect/schema"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { TerminalCapabilities } from "effect/cli"
+import { DateTime, Duration, Effect, Option } from "./effect.ts"
 import * as Table from "./table.ts"
 import * as Text from "./text.ts"
 import * as Output from "./output.ts"

@@ -1,6 +1,5 @@
 /** Bar charts of time series, for the terminal and as a picture (SVG). All functions are pure, and use UTC. */
-import * as DateTime from "effect/DateTime"
-import * as Option from "effect/Option"
+import { DateTime, Option } from "./effect.ts"
 import * as Text from "./text.ts"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 

@@ -1,21 +1,15 @@
 /** How the commands are made, and the parameters that several commands have. */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import { Assembly } from "@assembly-effect/schema"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import type * as HttpClient from "effect/http/HttpClient"
+import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "./effect.ts"
 import * as Settings from "./settings.ts"
 import * as Address from "./address.ts"
 import * as Failure from "./failure.ts"
 import type * as Service from "./service.ts"
 import type * as Text from "./text.ts"
 import * as Output from "./output.ts"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Help from "./help.ts"
 
 /** The client with which the commands reach the service. Its modules are loaded when a command needs it. */

@@ -1,11 +1,6 @@
 /** The errors of the commands, the exit code of every error, and errors of the operating system in a few words. */
 import { ApiError } from "@assembly-effect/api"
-import * as Cause from "effect/Cause"
-import * as Exit from "effect/Exit"
-import type * as PlatformError from "effect/PlatformError"
-import * as Predicate from "effect/Predicate"
-import * as Runtime from "effect/Runtime"
-import * as Schema from "effect/Schema"
+import { Cause, Exit, type PlatformError, Predicate, Runtime, Schema } from "./effect.ts"
 
 /** The exit codes. `manual.md` says what each code means. */
 export const codes = {

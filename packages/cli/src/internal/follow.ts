@@ -4,16 +4,12 @@
  */
 import { Assembly } from "@assembly-effect/schema"
 import type { AssemblyUploadEvent } from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as Duration from "effect/Duration"
+import { Clock, Duration, Effect, Stream, Terminal } from "./effect.ts"
 import * as Advice from "./advice.ts"
 import * as Progress from "./progress.ts"
 import type { JobEvent } from "./uploadJob.ts"
 import * as Text from "./text.ts"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
-import * as Terminal from "effect/Terminal"
 import { TerminalCapabilities } from "effect/cli"
 import * as Output from "./output.ts"
 

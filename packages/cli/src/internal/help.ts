@@ -1,8 +1,7 @@
 /** The help: `manual.md` says what each command and each parameter does. Lines are broken only between words. */
 import { readFileSync } from "node:fs"
-import * as Context from "effect/Context"
-import * as Option from "effect/Option"
 import type { HelpDoc } from "effect/cli"
+import { Context, Option } from "./effect.ts"
 import * as Text from "./text.ts"
 
 /** How a user runs the program after a global installation, and how the texts of the help write every command. */

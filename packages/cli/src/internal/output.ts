@@ -5,18 +5,9 @@
  */
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Console from "effect/Console"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as Formatter from "effect/Formatter"
-import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import * as SchemaAST from "effect/SchemaAST"
-import * as Stream from "effect/Stream"
-import * as Terminal from "effect/Terminal"
+import { DateTime, Effect, Formatter, Layer, Predicate, Schema, SchemaAST, Stdio, Stream, Terminal } from "./effect.ts"
 import * as Help from "./help.ts"
 import * as Text from "./text.ts"
-import * as Stdio from "effect/Stdio"
 import { TerminalCapabilities } from "effect/cli"
 
 /** Rendered lines contain colours, which {@link lines} would escape. Rendered lines are for {@link report}. */

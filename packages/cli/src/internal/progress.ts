@@ -1,6 +1,6 @@
 /** The progress of a transfer as a value, as a line and as words. All functions are pure: the time is an argument. */
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
-import * as Duration from "effect/Duration"
+import { Duration } from "./effect.ts"
 import * as Text from "./text.ts"
 
 /**

@@ -1,9 +1,6 @@
 /** What the commands of several resources do: lists that come in pages, and deletions after a question. */
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import { Argument, type Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
+import { Effect, Option, Schema, Stream } from "./effect.ts"
 import * as Table from "./table.ts"
 import * as Text from "./text.ts"
 import * as Failure from "./failure.ts"

@@ -1,14 +1,7 @@
 /** The client of the service for the commands: its time limits, and the line that says what a command waits for. */
 import { ApiError, AssemblyClient } from "@assembly-effect/api"
 import { AssemblyNode } from "@assembly-effect/node"
-import * as Clock from "effect/Clock"
-import * as Config from "effect/Config"
-import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
+import { Clock, Config, Context, Duration, Effect, Layer, Predicate, Schema } from "./effect.ts"
 import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
 

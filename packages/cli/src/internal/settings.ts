@@ -2,17 +2,8 @@
  * Where the settings of the service come from. A command gets all of them from one place: a named profile, else the
  * environment, else the file `.env` of the current folder, else the profile `default`, else the official names.
  */
-import * as Config from "effect/Config"
-import * as ConfigProvider from "effect/ConfigProvider"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Path from "effect/Path"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import { Flag, GlobalFlag } from "effect/cli"
+import { Config, ConfigProvider, Context, Effect, FileSystem, Layer, Option, Path, Result, Schema } from "./effect.ts"
 import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
 

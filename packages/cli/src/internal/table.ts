@@ -1,7 +1,6 @@
 /** Tables and lists of facts for the terminal. All functions are pure: they take values and return lines. */
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
-import * as DateTime from "effect/DateTime"
-import * as Predicate from "effect/Predicate"
+import { DateTime, Predicate } from "./effect.ts"
 import * as Text from "./text.ts"
 
 /**

@@ -1,6 +1,6 @@
 /** Finds the Template that a flag names by its id or its name. The operations on Assemblies accept only the id. */
 import * as Templates from "@assembly-effect/api/Templates"
-import * as Effect from "effect/Effect"
+import { Effect } from "./effect.ts"
 import * as Failure from "./failure.ts"
 
 const unknown = (template: string) =>

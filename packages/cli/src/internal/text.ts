@@ -1,11 +1,7 @@
 /** Texts for people: their width, colours, numbers and moments in English and UTC, and words of a shell. */
-import type * as Brand from "effect/Brand"
-import * as ByteSize from "effect/ByteSize"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import { CliOutput, TerminalCapabilities } from "effect/cli"
 import { styleText } from "node:util"
+import { type Brand, ByteSize, DateTime, Duration, Effect } from "./effect.ts"
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" })
 
