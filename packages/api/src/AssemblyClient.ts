@@ -32,7 +32,7 @@ import * as Exchange from "./unstable/Exchange.ts"
 export { AssemblyClient } from "./unstable/ClientService.ts"
 
 const checkCall = Rules.checker(
-  Schema.Struct({ withTimeout: Schema.optional(Rules.duration), withDeadline: Schema.optional(Rules.duration) })
+  Schema.Struct({ withTimeout: Schema.optionalKey(Rules.duration), withDeadline: Schema.optionalKey(Rules.duration) })
 )
 
 /**

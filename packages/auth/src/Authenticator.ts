@@ -152,7 +152,8 @@ export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator
   Layer.effect(
     Authenticator,
     Effect.suspend(() => {
-      if (!Redacted.isRedacted(token) || !sendable.test(Redacted.value(token))) {
+      const text: unknown = Redacted.isRedacted(token) ? Redacted.value(token) : undefined
+      if (typeof text !== "string" || !sendable.test(text)) {
         const message = "Expected a Redacted of printable ASCII characters without white space"
         return Effect.fail(new AuthError.InvalidCredentials({ issues: [{ path: ["token"], message }] }))
       }

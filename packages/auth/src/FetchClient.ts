@@ -16,32 +16,34 @@ import * as Sender from "./unstable/Sender.ts"
 
 /** The headers of a request, with those in the application's options of `fetch`. */
 const merged = (init: RequestInit | undefined, headers: Readonly<Record<string, string>>) => {
-  if (init?.headers === undefined) return headers
+  if (!init?.headers) return headers
   try {
-    return { ...Headers.fromInput(init.headers as Headers.Input), ...headers }
+    const { "content-length": _, ...given } = Object.fromEntries(new globalThis.Headers(init.headers))
+    return { ...given, ...headers }
   } catch {
     throw new Lost({ ...Guard.unsendable, sent: "no" })
   }
 }
 
-/** A response of `fetch`, whose pieces are passed on until nobody waits for them. */
-const pass = (response: Response, gathering: Gathering, end: () => void, fail: (cause: unknown) => void): void => {
-  gathering.begin(response.status, Headers.fromInput(response.headers))
-  const reader = response.body?.getReader()
-  const take = (piece: Uint8Array | undefined): void => {
-    if (piece === undefined) return end()
-    gathering.take(piece)
-    pull()
+interface Body {
+  readonly read: () => Promise<Uint8Array | undefined>
+  readonly cancel: () => void
+}
+
+/** The body of a response. The `fetch` of some runtimes, such as React Native, has no stream, so it is read as a whole. */
+const bodyOf = (response: Response): Body => {
+  const { body } = response
+  if (typeof body?.getReader !== "function") {
+    let isRead = false
+    const read = async () => {
+      if (isRead) return undefined
+      isRead = true
+      return new Uint8Array(await response.arrayBuffer())
+    }
+    return { read, cancel: () => undefined }
   }
-  const pull = (): void => {
-    if (gathering.isSettled) return
-    if (reader === undefined) return end()
-    reader
-      .read()
-      .then(({ value }) => take(value))
-      .catch(fail)
-  }
-  pull()
+  const reader = body.getReader()
+  return { read: async () => (await reader.read()).value, cancel: () => void reader.cancel().catch(() => undefined) }
 }
 
 /** Sends with `fetch` itself. `own` is the context of the Layer; the context of a call takes precedence. */
@@ -57,9 +59,15 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
       const url = origin + path
       return Effect.callback((resume) => {
         const controller = new AbortController()
+        let received: Body | undefined
         let hasEnded = false
+        /** Closes the connection. A `fetch` of the application may ignore the signal. */
+        const close = () => {
+          controller.abort()
+          received?.cancel()
+        }
         const gathering = new Gathering(limits, fiber.getRef(Clock.Clock), (outcome) => {
-          if (!hasEnded) controller.abort()
+          if (!hasEnded) close()
           resume(outcome)
         })
         const fail = (cause: unknown) => {
@@ -67,9 +75,15 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
           const hasBegun = gathering.head !== undefined
           gathering.end(cause instanceof Lost ? cause : Diagnosis.fromCause(cause, about, hasBegun))
         }
-        const end = () => {
-          hasEnded = true
-          gathering.end("whole")
+        const take = (piece: Uint8Array | undefined) => {
+          hasEnded = piece === undefined
+          if (piece === undefined) return gathering.end("whole")
+          gathering.take(piece)
+          pull()
+        }
+        const pull = () => {
+          if (gathering.isSettled) return received?.cancel()
+          received?.read().then(take).catch(fail)
         }
         const send = async () => {
           const response = await fetch(url, {
@@ -82,12 +96,14 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
           })
           known.add(origin)
           if (Guard.isElsewhere(url, response.url)) throw Guard.answeredElsewhere
-          pass(response, gathering, end, fail)
+          if (!gathering.isSettled) gathering.begin(response.status, Headers.fromInput(response.headers))
+          received = bodyOf(response)
+          pull()
         }
         send().catch(fail)
         return Effect.sync(() => {
           gathering.stop()
-          controller.abort()
+          close()
         })
       })
     })

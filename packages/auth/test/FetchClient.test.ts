@@ -54,6 +54,84 @@ describe("a connection is closed", () => {
   })
 })
 
+type Fetched = (init: RequestInit) => Promise<unknown>
+
+const fetching = (fetched: Fetched) => {
+  const own = (async (_: unknown, init: RequestInit = {}) => fetched(init)) as typeof fetch
+  return Layer.merge(FetchClient.layer, Layer.succeed(FetchHttpClient.Fetch, own))
+}
+
+describe("a fetch of the application", () => {
+  it.effect.each([
+    ["endless", Server.endless(200), "tooLarge"],
+    ["stalled", Server.stall(200), "Late"]
+  ] as const)("ignores the signal: the connection of its %s response is closed", function* ([, answer, expected]) {
+    const { closed, origin } = yield* watched(answer)
+    const begun = yield* Deferred.make<void>()
+    const deaf = fetching(async (init) => {
+      const response = await fetch(`${origin}/a`, { ...init, signal: null })
+      Deferred.doneUnsafe(begun, Effect.void)
+      return response
+    })
+    const own = { maxBytes: 1000, millis: expected === "Late" ? 1000 : Infinity }
+    const ended = Effect.match(get(origin, own), { onSuccess: ({ end }) => end, onFailure: ({ _tag }) => _tag })
+    const fiber = yield* Effect.forkChild(Effect.provide(ended, deaf))
+    yield* Deferred.await(begun)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(yield* Fiber.join(fiber), expected)
+    yield* closed
+  })
+
+  const alike = { status: 200, url: "", headers: new Headers(), arrayBuffer: async () => new Uint8Array([1, 2]).buffer }
+  it.effect.each([
+    ["no stream", alike],
+    ["a stream of Node", { ...alike, body: { pipe: () => undefined } }]
+  ] as const)("has responses with %s: their whole body is read", function* ([, response]) {
+    const { bytes, end } = yield* Effect.provide(
+      get("https://api.example.com"),
+      fetching(async () => response)
+    )
+    assert.deepStrictEqual([Array.from(bytes), end], [[1, 2], "whole"])
+  })
+
+  it.effect("gives small pieces of large memories: the memories are not kept", function* () {
+    const pieces = Array.from({ length: 100 }, (_, at) => new Uint8Array(1024 * 1024).fill(at).subarray(0, 1))
+    const body = new ReadableStream({
+      pull: (stream) => {
+        const piece = pieces.shift()
+        if (piece === undefined) stream.close()
+        else stream.enqueue(piece)
+      }
+    })
+    const { bytes } = yield* Effect.provide(
+      get("https://api.example.com"),
+      fetching(async () => new Response(body))
+    )
+    assert.deepStrictEqual(
+      Array.from(bytes),
+      Array.from({ length: 100 }, (_, at) => at)
+    )
+    assert.isBelow(bytes.buffer.byteLength, 1024)
+  })
+
+  it.effect("gets no content-length of RequestInit, and headers that cannot be sent are refused before", function* () {
+    const seen: Array<unknown> = []
+    const layer = fetching(async ({ headers }) => {
+      seen.push(headers)
+      return new Response("a")
+    })
+    const send = (headers: Record<string, string>) =>
+      Effect.result(
+        Effect.provideService(get("https://api.example.com"), FetchHttpClient.RequestInit, { headers })
+      ).pipe(Effect.provide(layer))
+    yield* send({ "content-length": "3", "X-A": "b" })
+    const refused = yield* send({ "not a name": "a" })
+    assert.deepStrictEqual(seen, [{ "x-a": "b" }])
+    const lost = { code: "ERR_INVALID_ARG_TYPE", sent: "no", permanent: true }
+    assert.deepInclude(refused._tag === "Failure" ? refused.failure : {}, lost)
+  })
+})
+
 describe("a failure of fetch", () => {
   const unknown = Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } })
   const cut = new Response(new ReadableStream({ pull: (body) => body.error({ code: "ECONNRESET" }) }))

@@ -4,6 +4,7 @@
  */
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import { Lost } from "./Outcome.ts"
 
 /**
@@ -106,7 +107,14 @@ const unsupported = { code: "STREAM_UNSUPPORTED", permanent: true }
  * @since 0.1.0
  * @category utilities
  */
-export const fromCause = (cause: unknown, about: Circumstances, hasBegun = false): Lost => {
+export const fromCause = (cause: unknown, about: Circumstances, hasBegun = false): Lost =>
+  Result.getOrElse(
+    Result.try(() => described(cause, about, hasBegun)),
+    // The error of a `fetch` of the application may have getters that fail.
+    () => lost("the HTTP client failed", { sent: sent(false, about) })
+  )
+
+const described = (cause: unknown, about: Circumstances, hasBegun: boolean): Lost => {
   const chain = chainOf(cause)
   const texts = chain.map(({ message }) => String(message))
   // With this text, `fetch` reports a redirect that it does not follow. The error has no code.

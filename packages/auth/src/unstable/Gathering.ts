@@ -14,7 +14,6 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as HttpClientError from "effect/http/HttpClientError"
-import * as Bytes from "./Bytes.ts"
 import * as Diagnosis from "./Diagnosis.ts"
 import { type Gathered, isRedirect, isSuccess, type Lost, restMillis } from "./Outcome.ts"
 
@@ -41,6 +40,13 @@ export interface Limits {
  */
 export class Late extends Data.TaggedError("Late") {}
 
+/** A copy of bytes in a memory of `size` bytes. */
+const grown = (bytes: Uint8Array, size: number): Uint8Array => {
+  const all = new Uint8Array(size)
+  all.set(bytes)
+  return all
+}
+
 /** Calls `late` after `millis`, unless the result is called before. */
 const timer = (clock: Clock.Clock, millis: number, late: () => void): (() => void) => {
   if (millis === Infinity) return () => {}
@@ -62,7 +68,8 @@ export class Gathering {
   readonly #limits: Limits
   readonly #clock: Clock.Clock
   readonly #settle: (outcome: Effect.Effect<Gathered, Lost | Late>) => void
-  readonly #pieces: Array<Uint8Array> = []
+  /** The bytes that have arrived, and room for more after a second piece. */
+  #bytes: Uint8Array = new Uint8Array()
   #stopTimer: () => void
   /** The number of bytes that have arrived. */
   size = 0
@@ -88,14 +95,22 @@ export class Gathering {
 
   /** A piece of the body has arrived. */
   take(piece: Uint8Array): void {
-    this.#pieces.push(piece)
-    this.size += piece.length
-    if (this.size > this.#limits.maxBytes) this.end("tooLarge")
+    const size = this.size + piece.length
+    if (this.size === 0) this.#bytes = piece
+    else {
+      // A piece that is kept would keep the memory of its socket, which may be much larger.
+      const { length } = this.#bytes
+      if (size > length) this.#bytes = grown(this.#bytes, Math.max(size, 2 * length))
+      this.#bytes.set(piece, this.size)
+    }
+    this.size = size
+    if (size > this.#limits.maxBytes) this.end("tooLarge")
   }
 
   /** The response has ended. Before its status, the end is a failure. */
   end(end: Gathered["end"]): void {
-    if (this.head !== undefined) this.settle(Effect.succeed({ ...this.head, bytes: Bytes.join(this.#pieces), end }))
+    if (this.head !== undefined)
+      this.settle(Effect.succeed({ ...this.head, bytes: this.#bytes.subarray(0, this.size), end }))
     else if (typeof end !== "string") this.settle(Effect.fail(end))
   }
 

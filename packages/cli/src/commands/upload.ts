@@ -63,11 +63,11 @@ const parseRate = (text: string): Option.Option<number> => {
 
 const limitRate = Cli.parsed(Cli.text("limit-rate", "bytes"), "bytes per second, such as 500k or 2.5M", parseRate)
 
-/** A file with one path a line, as for rsync, or with a NUL after each path. */
+/** A file with one path a line, or with a NUL after each path. */
 const listIn = (text: string): ReadonlyArray<string> =>
   text.includes("\0")
     ? text.split("\0").filter((path) => path !== "")
-    : text.split(/\r?\n/).filter((line) => line.trim() !== "" && !/^[#;]/.test(line))
+    : text.split(/\r?\n/).filter((line) => line.trim() !== "")
 
 const parameters = {
   paths: Argument.variadic(Cli.argument("paths")),
@@ -162,7 +162,6 @@ export const upload = Cli.command(
       return yield* withServices(yield* Journal.folderOf(flags.journal))(Watch.run({ ...plan, params }))
     }
     const files = yield* UploadPlan.make(plan)
-    if (dryRun) return yield* UploadJob.rehearse(files, folder, json)
     const size = UploadPlan.totalSize(files) ?? 0n
     if (transport === "form" && size > UploadJob.mostInForm) {
       const most = Text.bytes(UploadJob.mostInForm)
@@ -172,6 +171,8 @@ export const upload = Cli.command(
     }
     const Download = yield* Effect.promise(() => import("../internal/download.ts"))
     // The folder for the results is checked before anything is sent.
+    if (Option.isSome(output)) yield* Download.checkOutside(output.value, flags.paths)
+    if (dryRun) return yield* UploadJob.rehearse(files, folder, json)
     if (Option.isSome(output)) yield* Download.prepare(output.value)
     const isReplayable = UploadPlan.replayable(files) !== undefined
     const kept = isReplayable ? yield* Journal.folderOf(flags.journal) : Option.none()

@@ -16,7 +16,8 @@ export const isInside = (relative: string): boolean => !/^\.\.(?:[\\/]|$)/.test(
 /** The folder for the files, or a path in it, cannot be used. */
 const cannotUse = (path: string) => (error: PlatformError.PlatformError) => {
   const isMissing = Failure.systemCodeOf(error) === "ENOENT"
-  const problem = isMissing ? "the folder cannot be created here" : Failure.problemOf(error)
+  const isFile = Failure.systemCodeOf(error) === "EEXIST"
+  const problem = isMissing ? "the folder cannot be created here" : isFile ? "is a file" : Failure.problemOf(error)
   return Failure.failed(`${path}: ${problem}; --output names another folder`)
 }
 
@@ -26,6 +27,14 @@ export const prepare = (folder: string) =>
     Folder.make(folder),
     FileSystem.FileSystem.use((fs) => fs.access(folder, { writable: true }))
   ).pipe(Effect.mapError(cannotUse(folder)))
+
+/** Fails if results would be saved into a folder whose files are uploaded: the next upload would have them too. */
+export const checkOutside = Effect.fnUntraced(function* (output: string, folders: ReadonlyArray<string>) {
+  const paths = yield* Path.Path
+  const folder = folders.find((one) => isInside(paths.relative(one, output)))
+  if (folder === undefined) return
+  return yield* Failure.usage(`--output ${output} is inside of ${folder}, so its files would be uploaded too`)
+})
 
 /** The results, or the files of the given Steps. Fails if one of the given Steps has no file: it may be mistyped. */
 export const find = (status: Assembly.Status, steps: ReadonlyArray<string>) => {
@@ -165,7 +174,7 @@ export const save = Effect.fnUntraced(function* (
         : Output.lines([isSaved ? `${path} is there already` : `${path} (${Text.bytes(size ?? 0)})`])
     }),
     { concurrency }
-  )
+  ).pipe(Effect.onInterrupt(() => Output.error("interrupted; the same command saves the other results")))
   // A file that cannot be saved does not keep the others from being saved.
   const [first, ...others] = failures
   for (const error of others) yield* Output.error(Advice.line(error))

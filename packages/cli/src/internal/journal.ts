@@ -241,6 +241,9 @@ const toContinue = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   return args.filter((arg, index) => (end >= 0 && index >= end) || !/^--restart(?:=|$)/.test(arg))
 }
 
+const isSame = (command: Command | undefined, { args, folder, origin }: Pick<Command, "args" | "folder" | "origin">) =>
+  command?.folder === folder && command.origin === origin && command.args.join("\0") === args.join("\0")
+
 /**
  * Makes the memory of a command. The command does not fail if its file cannot be read or written.
  *
@@ -278,8 +281,17 @@ export const make = Effect.fnUntraced(function* (
     runs: Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
       const last = yield* memory.read(own)
       const startedAt = last?.assemblyId === assemblyId ? last.startedAt : yield* Clock.currentTimeMillis
+      // The same command, before files came to its folders or went.
+      const others = (yield* memory.all).filter(({ command, name }) => name !== own && isSame(command, about))
       yield* Effect.ignore(memory.write(own, { ...about, assemblyId, startedAt }))
-      return last === undefined || last.assemblyId === assemblyId ? undefined : yield* leave(last.assemblyId, what)
+      const left = [
+        [last?.assemblyId, what],
+        ...others.map(({ command }) => [command?.assemblyId, "The files"])
+      ] as const
+      const told = yield* Effect.forEach(left, ([id, changed = ""]) =>
+        id === undefined || id === assemblyId ? Effect.undefined : leave(Assembly.AssemblyId.make(id), changed)
+      )
+      return told.find((text) => text !== undefined)
     }),
     completed: Effect.ignore(memory.remove(own))
   }

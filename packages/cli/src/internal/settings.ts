@@ -123,6 +123,13 @@ const profiles = folderOf("XDG_CONFIG_HOME", ".config").pipe(
   Effect.map(Option.map((folder) => `${folder}/assembly/credentials`))
 )
 
+/** The files that may have the secret of the user: `.env` of the current folder, and the file of profiles. */
+export const files = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const paths = [".env", ...Option.toArray(yield* Effect.orElseSucceed(profiles, Option.none))]
+  return new Set(yield* Effect.forEach(paths, (path) => Effect.orElseSucceed(fs.realPath(path), () => path)))
+})
+
 /** The texts of the profiles of the file by their names. */
 const sectionsOf = (text: string): ReadonlyMap<string, string> =>
   new Map(

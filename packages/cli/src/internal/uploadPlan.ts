@@ -10,6 +10,8 @@ import { isatty } from "node:tty"
 import type { PlatformError, Schema } from "./effect.ts"
 import { Effect, FileSystem, Option, Path, Result, SchemaParser, Stdio } from "./effect.ts"
 import * as Failure from "./failure.ts"
+import * as Output from "./output.ts"
+import * as Settings from "./settings.ts"
 
 /**
  * A file of an upload. `name` is its name at the service, which may start with folders. `path` is the path that the user
@@ -68,9 +70,13 @@ const keptPath = (path: Path.Path, typed: string, inside = ""): string => {
   return [start === "." ? "" : start, inside.replaceAll(path.sep, "/")].filter((part) => part !== "").join("/")
 }
 
-/** The paths of all files below a folder. An error names the folder or file that cannot be read. */
+/**
+ * The paths of all files below a folder, without those in folders that `isLeft` leaves out. An error names the folder or
+ * file that cannot be read.
+ */
 const filesBelow = (
-  folder: string
+  folder: string,
+  isLeft: (path: string) => boolean
 ): Effect.Effect<ReadonlyArray<string>, Failure.CommandError, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -78,12 +84,13 @@ const filesBelow = (
     const found: Array<string> = []
     for (const name of names.toSorted()) {
       const at = (yield* Path.Path).join(folder, name)
+      if (isLeft(at)) continue
       if ((yield* typeOf(at)) !== "Directory") found.push(at)
       else if (yield* Effect.isSuccess(fs.readLink(at))) {
         // A link may lead to a folder above it, so that the search would not end. If this program skipped the link
         // silently, the upload would be incomplete.
         return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
-      } else found.push(...(yield* filesBelow(at)))
+      } else found.push(...(yield* filesBelow(at, isLeft)))
     }
     return found
   })
@@ -92,25 +99,27 @@ const filesBelow = (
  * The files that a path names: a file, or with `isRecursive` the files of a folder. `kept` is the name at the service if
  * `-r` is given, see {@link keptPath}.
  */
-const expandOne = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
+const expandOne = Effect.fnUntraced(function* (typed: string, { exclude, recursive }: Options) {
   const path = yield* Path.Path
   if ((yield* typeOf(typed)) !== "Directory") return [{ path: typed, kept: keptPath(path, typed) }]
-  if (!isRecursive) return yield* refuse(typed, "is a folder; add -r to upload its files")
-  const found = yield* filesBelow(typed)
-  return found.map((at) => ({ path: at, kept: keptPath(path, typed, path.relative(typed, at)) }))
+  if (!recursive) return yield* refuse(typed, "is a folder; add -r to upload its files")
+  const isWanted = picking({ include: [], exclude })
+  const keptOf = (at: string) => keptPath(path, typed, path.relative(typed, at))
+  const found = yield* filesBelow(typed, (at) => !isWanted(keptOf(at)))
+  return found.map((at) => ({ path: at, kept: keptOf(at) }))
 })
 
 /** The files that one argument names: a file, a folder, or a pattern that the shell has not expanded. */
-const expand = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
+const expand = Effect.fnUntraced(function* (typed: string, options: Options) {
   const fs = yield* FileSystem.FileSystem
-  if (!/[*?[{]/.test(typed) || (yield* Effect.isSuccess(fs.stat(typed)))) return yield* expandOne(typed, isRecursive)
+  if (!/[*?[{]/.test(typed) || (yield* Effect.isSuccess(fs.stat(typed)))) return yield* expandOne(typed, options)
   const matches = yield* Effect.mapError(fs.glob(typed), unreadable(typed))
   const named = yield* Effect.filter(matches, (match) =>
-    Effect.map(typeOf(match), (type) => type === "File" || (isRecursive && type === "Directory"))
+    Effect.map(typeOf(match), (type) => type === "File" || (options.recursive && type === "Directory"))
   )
   // A folder that matches already contains the matches below it, so these matches are left out.
   const top = named.toSorted().filter((one) => !named.some((other) => one.startsWith(`${other}/`)))
-  const found = yield* Effect.forEach(top, (match) => expandOne(match, isRecursive))
+  const found = yield* Effect.forEach(top, (match) => expandOne(match, options))
   return found.length === 0 ? yield* refuse(typed, "no file matches") : found.flat()
 })
 
@@ -234,12 +243,15 @@ const checkInput = ({ name, paths }: Options): string | undefined => {
     : undefined
 }
 
+const told = (left: Failure.CommandError) => Output.hint(left.message)
+
 /** The files of the paths, in the order of the paths. With `recursive` the names keep the folders. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const { folder, listed, paths, recursive, skip, watch } = options
   const wrong = checkInput(options)
   if (wrong !== undefined) return yield* Failure.usage(wrong)
   const isPicked = picking(options)
+  const settings = yield* Settings.files
   const filesOf = Effect.fnUntraced(function* (typed: string, isPattern: boolean) {
     if (isPattern && typed === "-") {
       yield* checkStandardInput
@@ -247,7 +259,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       const name = Option.getOrElse(options.name, () => "")
       return [yield* checkName({ path: "-", realPath: "-", name, source }, folder)]
     }
-    const found = yield* isPattern ? expand(typed, recursive) : expandOne(typed, recursive)
+    const found = yield* isPattern ? expand(typed, options) : expandOne(typed, options)
     if (found.length === 0 && !watch) return yield* refuse(typed, "the folder contains no files")
     const opened = yield* Effect.forEach(
       found.filter(({ kept }) => isPicked(kept)),
@@ -257,11 +269,23 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           Effect.catch((error) => (skip === undefined ? Effect.fail(error) : Effect.as(skip(error), undefined)))
         )
     )
-    return opened.filter((file) => file !== undefined)
+    return yield* Effect.filter(
+      opened.filter((file) => file !== undefined),
+      (file) => {
+        if (file.path === typed || !settings.has(file.realPath)) return Effect.succeed(true)
+        const left = problem(file.path, "is left out, because this program reads its settings from it")
+        return Effect.as((skip ?? told)(left), false)
+      }
+    )
   })
   const typed = [...paths.map((path) => [path, true] as const), ...listed.map((path) => [path, false] as const)]
   const files = (yield* Effect.forEach(typed, ([path, isPattern]) => filesOf(path, isPattern))).flat()
-  if (files.length === 0 && !watch) return yield* Failure.usage("no file is left after --include and --exclude")
+  if (files.length === 0 && !watch) {
+    const patterns = [...options.include, ...options.exclude]
+    return yield* Failure.usage(
+      patterns.length === 0 ? "there are no files to upload" : "no file is left after --include and --exclude"
+    )
+  }
   // An argument may name a file again that an earlier argument has named.
   const keys = new Map(files.map((file) => [JSON.stringify([file.realPath, file.name]), file]))
   return yield* checkNames([...keys.values()], options)

@@ -100,21 +100,13 @@ const finish = Effect.fnUntraced(function* (
   yield* saveResults(file, status, settings, settings.output.value)
 })
 
-/** Fails if results cannot be downloaded, or would be downloaded into a watched folder and be uploaded again. */
-const checkOutput = Effect.fnUntraced(function* ({ output, paths: folders }: Settings) {
-  const paths = yield* Path.Path
-  const [to = ""] = Option.toArray(output)
-  const folder = folders.find((one) => to !== "" && Download.isInside(paths.relative(one, to)))
-  if (folder !== undefined) {
-    return yield* Failure.usage(`--output ${to} is inside of ${folder}, so its files would be uploaded too`)
-  }
-  if (to !== "") yield* Download.prepare(to)
-})
-
 /** Uploads files until the command is interrupted. A file whose job fails does not end the command. */
 export const run = Effect.fnUntraced(function* (settings: Settings) {
-  const { json, params, paths } = settings
-  yield* checkOutput(settings)
+  const { json, output, params, paths } = settings
+  if (Option.isSome(output)) {
+    yield* Download.checkOutside(output.value, paths)
+    yield* Download.prepare(output.value)
+  }
   const concurrency = UploadJob.concurrencyOf(settings, [])
   const resolved = yield* TemplateId.inParams(params)
   const told = new Set<string>()
