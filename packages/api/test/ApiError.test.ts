@@ -156,6 +156,8 @@ describe("the fields of an error", () => {
     const error = yield* failure(list, Service.json(400, body, { "x-request-id": "req-\u00071" }))
     const rest = { host: "api2.example.com", reason: { why: 1 }, requestId: "req-\\x071" }
     assert.deepInclude(error, { _tag: "ServiceFailure", ...answer, ...rest })
+    const limited = yield* failure(list, Service.text(429, ""))
+    assert.deepInclude(limited, { _tag: "RateLimited", retryAfter: Duration.zero })
     const odd = yield* failure(list, Service.text(200, "<html>", { "x-request-id": "req-2" }))
     assert.deepInclude(odd, { _tag: "UnexpectedResponse", host: "api2.example.com", requestId: "req-2" })
   })

@@ -254,6 +254,7 @@ describe("a download", () => {
     const { url } = yield* FileServer.make([
       Server.text(429, "", { "retry-after": "1" }),
       Server.text(503, "", { "retry-after": "0" }),
+      Server.text(500, ""),
       Server.reset,
       whole
     ])
@@ -261,6 +262,7 @@ describe("a download", () => {
     assert.deepStrictEqual(failures, [
       ["RateLimited", 1],
       ["UnexpectedResponse", 0],
+      ["UnexpectedResponse", undefined],
       ["TransportFailure", undefined]
     ])
   })

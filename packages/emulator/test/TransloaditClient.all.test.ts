@@ -20,8 +20,6 @@ const fileWith = Effect.fnUntraced(function* (content: Uint8Array) {
   return path
 })
 
-const waiting = { ":original": { robot: "/upload/handle" }, wait: { robot: "/emulator/wait", seconds: 3600 } }
-
 layer(Layer.merge(layerEmulator(), NodeFileSystem.layer))("@transloadit/node", (it) => {
   it.effect("creates an Assembly with files and waits for its completion", function* () {
     const transloadit = yield* official
@@ -80,23 +78,5 @@ layer(Layer.merge(layerEmulator(), NodeFileSystem.layer))("@transloadit/node", (
     assert.strictEqual(status.tus_uploads?.length, 1)
     assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
     assert.isAtLeast(Math.min(...resumed), arrived)
-  })
-  it.effect("waits for a replay that takes its time", function* () {
-    const transloadit = yield* official
-    const original = yield* Effect.promise(() => transloadit.createAssembly({ params: toSteps({}) }))
-    const replayed = yield* Effect.promise(() =>
-      transloadit.replayAssembly(original.assembly_id ?? "", toSteps(waiting))
-    )
-    const id = replayed.assembly_id ?? ""
-    const seen: Array<unknown> = []
-    yield* Effect.promise(() =>
-      transloadit.awaitAssemblyCompletion(id, {
-        interval: 10,
-        onAssemblyProgress: ({ ok }) => void seen.push(ok),
-        onPoll: () => seen.length < 2
-      })
-    )
-    assert.deepStrictEqual(seen, ["ASSEMBLY_REPLAYING", "ASSEMBLY_REPLAYING"])
-    assert.strictEqual((yield* Effect.promise(() => transloadit.cancelAssembly(id))).ok, "ASSEMBLY_CANCELED")
   })
 })

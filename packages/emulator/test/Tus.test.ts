@@ -1,4 +1,3 @@
-import { Assemblies } from "@assembly-effect/api"
 import { Emulator, Faults } from "@assembly-effect/emulator"
 import { Effect, Fiber, Stream } from "effect"
 import { HttpClientRequest } from "effect/http"
@@ -227,12 +226,5 @@ layer(layerEmulator())("A creation", (it) => {
   it.effect("may have the greatest length", function* () {
     const { url } = yield* begin({ "upload-length": "9223372036854775807" })
     assert.strictEqual((yield* head(url)).headers["upload-length"], "9223372036854775807")
-  })
-
-  it.effect("is refused when its Assembly does not wait any more", function* () {
-    const done = yield* Assemblies.create({})
-    const answer = yield* createUpload(done, { "upload-length": "1" })
-    assert.strictEqual(answer.status, 403)
-    assert.match(answer.text, /ERR_ASSEMBLY_NOT_UPLOADING/)
   })
 })
