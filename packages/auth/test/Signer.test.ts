@@ -62,17 +62,6 @@ describe("Signer", () => {
     assert.deepStrictEqual(names.filter(Signer.isAlgorithm), ["sha384", "sha256", "sha1"])
   })
 
-  // P='{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z","nonce":"ä €"},"fromdate":"2026-01-01 00:00:00"}'
-  // printf '%s' "$P" | openssl dgst -sha384 -hmac 'schlüssel'
-  it.effect("signs the UTF-8 bytes of text and secret", signer("schlüssel"), function* () {
-    const text =
-      '{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z","nonce":"ä €"},"fromdate":"2026-01-01 00:00:00"}'
-    assert.strictEqual(
-      yield* sign(text),
-      "sha384:2becc7911575515b4818fbee605f205b1b0b5d82a2c9fabdbd6ed42b1e14d65a4184e6088634a42bce760214b9bfa5d3"
-    )
-  })
-
   it.effect.prop(
     "layerHmac and layerFrom sign every text with every secret as node:crypto does",
     [Schema.String, Schema.NonEmptyString, Schema.Literals(["sha384", "sha256", "sha1"])],
@@ -105,15 +94,9 @@ describe("Signer", () => {
     }).pipe(Effect.provide(layer("s3cr3t")))
   )
 
-  for (const [name, layer] of [
-    ["WebCrypto", signer],
-    ["an HMAC of the platform's own", nodeSigner]
-  ] as const) {
-    it.effect(`an empty secret is a defect, with ${name}`, function* () {
-      const exit = yield* Effect.exit(Effect.scoped(Layer.build(layer(""))))
-      assert.isTrue(Exit.hasDies(exit))
-    })
-  }
+  it.effect.each([signer, nodeSigner])("an empty secret is a defect", function* (layer) {
+    assert.isTrue(Exit.hasDies(yield* Effect.exit(Effect.scoped(Layer.build(layer(""))))))
+  })
 
   it.effect("signs with an implementation of Signer that the program provides", () =>
     Effect.gen(function* () {

@@ -147,14 +147,6 @@ describe("Processes with one token store", () => {
     }).pipe(processOf(shared))
   })
 
-  it.effect("a refused token is removed from the store, and the next process requests another one", function* () {
-    const server = yield* TokenServer.make(hour)
-    const shared = yield* memory
-    yield* ask(server).pipe(Effect.andThen(refuse("token-1")), processOf(shared))
-    assert.strictEqual(yield* shared.size, 0)
-    assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
-  })
-
   it.effect("a late refusal of the old token keeps the new token in the store", function* () {
     const server = yield* TokenServer.make(hour)
     const shared = yield* memory

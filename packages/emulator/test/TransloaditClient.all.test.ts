@@ -2,16 +2,12 @@
 import type { CreateAssemblyOptions } from "@transloadit/node"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Layer } from "effect"
-import { createHash } from "node:crypto"
 import { official } from "./official.ts"
-import { layer as layerEmulator, storeAt } from "./support.ts"
+import { bytes, layer as layerEmulator, sha256, storeAt } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 /** Makes params with any robot. The cast is needed, because the types of the client have only the service's robots. */
 const toSteps = (steps: object) => ({ steps }) as NonNullable<CreateAssemblyOptions["params"]>
-
-const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
-const sha256 = createHash("sha256").update(bytes).digest("hex")
 
 const fileWith = Effect.fnUntraced(function* (content: Uint8Array) {
   const fs = yield* FileSystem.FileSystem

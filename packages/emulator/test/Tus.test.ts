@@ -5,6 +5,7 @@ import { createHash } from "node:crypto"
 import { request } from "node:http"
 import {
   begin,
+  bytes,
   createUpload,
   creationHeaders,
   head,
@@ -15,14 +16,12 @@ import {
   patchForever,
   refusedByTus,
   send,
+  sha256,
   statusOf,
   terminate,
   waiting
 } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-
-const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
-const sha256 = createHash("sha256").update(bytes).digest("hex")
 
 /** Sends chunks at an offset, without `content-length`. */
 const patchStream = (url: string, offset: number, ...chunks: ReadonlyArray<Uint8Array>) =>

@@ -8,7 +8,11 @@ import { assert } from "@effect/vitest"
 import { Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import { Base64 } from "effect/encoding"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
-import { createHmac } from "node:crypto"
+import { createHash, createHmac } from "node:crypto"
+
+/** The bytes of a file, and their digest. */
+export const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
+export const sha256 = createHash("sha256").update(bytes).digest("hex")
 
 /** A running emulator with its faults, a client of the emulator, and an HTTP client. */
 export const layer = (options?: Emulator.Options) =>
