@@ -34,21 +34,6 @@ const provide = (service: ReturnType<typeof Service.make>) =>
   Effect.provide(Service.client(service).pipe(Layer.provide(RetryPolicy.layerNone)))
 
 describe("listAll", () => {
-  for (const shape of ["array", "counted"] as const) {
-    it.effect(`listAll yields each of 12,345 entries exactly once and in order (${shape})`, function* () {
-      const total = 12_345
-      const list = listOf(total)
-      const service = Service.make(list.line(shape))
-      let next = 0
-      yield* Assemblies.listAll({ fromDate, pageSize: 100 }).pipe(
-        Stream.runForEach(({ id }) => Effect.sync(() => assert.strictEqual(id, idOf(next++)))),
-        provide(service)
-      )
-      assert.strictEqual(next, total)
-      assert.strictEqual(service.requests.length, 124)
-    })
-  }
-
   it.effect.prop(
     "listAll yields each old entry once and in order if fewer than a page are added between two requests",
     {

@@ -123,18 +123,6 @@ describe("Processes with one token store", () => {
   const processOf = (keyValueStore: KeyValueStore.KeyValueStore, options?: Tokens.Options) =>
     Effect.provide(TokenServer.tokens(options, storeOf(keyValueStore)))
 
-  it.effect("a second process uses the stored token, and sends one request to renew it", function* () {
-    const server = yield* TokenServer.make(hour)
-    const shared = yield* memory
-    assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-1")
-    assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-1")
-    assert.strictEqual(server.received.length, 1)
-    // The next process renews the token for all.
-    yield* TestClock.setTime(Duration.toMillis("59 minutes"))
-    assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
-    assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
-  })
-
   it.effect("a process uses the token that another process renewed", function* () {
     const server = yield* TokenServer.make(hour)
     const shared = yield* memory

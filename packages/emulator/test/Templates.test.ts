@@ -44,12 +44,6 @@ layer(layerEmulator({ templates }))("A Template", (it) => {
     assert.strictEqual((yield* Assemblies.create({ templateId: "broken", steps: changed })).error, "MINE")
   })
 
-  it.effect("may refuse Steps of the request, but not to run", function* () {
-    assert.strictEqual(stored(yield* uploadOne({ templateId: "closed" }, bytes)), "closed.txt")
-    const refused = yield* Effect.flip(Assemblies.create({ templateId: "closed", steps: {} }))
-    assert.deepInclude(refused, { code: "TEMPLATE_DENIES_STEPS_OVERRIDE", status: 400 })
-  })
-
   it.effect("limits uploads by its max_size", function* () {
     const next = yield* Assemblies.create({ templateId: "small", numExpectedUploadFiles: 1 })
     assert.strictEqual((yield* createUpload(next, { "upload-length": "11" })).status, 413)
