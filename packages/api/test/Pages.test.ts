@@ -87,6 +87,12 @@ describe("listPages", () => {
     assert.deepStrictEqual(sent.map(({ page, type }) => `${page} ${type}`).join(), "2 failed,3 failed")
   })
 
+  it.effect("listPages ends with a page that is not full if the service does not report the total", function* () {
+    const service = Service.make(listOf(25).line("array"))
+    yield* Stream.runDrain(Assemblies.listPages({ fromDate, pageSize: 10 })).pipe(provide(service))
+    assert.strictEqual(service.requests.length, 3)
+  })
+
   it.effect("listPages fails with AssemblyListFailed after the pages before the error", function* () {
     const list = listOf(30).line("counted")
     const service = Service.make(list, list, Service.json(400, { error: "ASSEMBLY_LIST_ERROR" }))
