@@ -1,4 +1,4 @@
-import { Assemblies, AssemblyClient, Dam, RetryPolicy } from "@assembly-effect/api"
+import { Assemblies, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
 import { Authenticator } from "@assembly-effect/auth"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Undici from "@effect/platform-node/NodeHttpClient"
@@ -69,16 +69,6 @@ describe("input", () => {
     assert.instanceOf(error, InvalidRequest)
     const paths = error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path.join(".")) : []
     assert.sameMembers(paths, ["pageSize", "type", "fromDate"])
-    yield* Effect.flip(Dam.move("nope" as never, { filename: "a/b" })).pipe(provide(service))
-    yield* Effect.flip(Assemblies.get("nope" as never)).pipe(provide(service))
-    assert.strictEqual(service.requests.length, 0)
-  })
-
-  it.effect("a key that the operation does not have is an Unknown key, and no request is sent", function* () {
-    const service = Service.make(Service.json(200, {}))
-    const call = Assemblies.list({ fromDate, password: "hunter2" } as never)
-    const issues = [{ path: ["password"], message: "Unknown key" }]
-    assert.deepInclude(yield* Effect.flip(call).pipe(provide(service)), { _tag: "InvalidRequest", issues })
     assert.strictEqual(service.requests.length, 0)
   })
 

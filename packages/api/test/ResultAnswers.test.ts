@@ -180,10 +180,6 @@ describe("a download", () => {
       assert.isTrue((yield* collect({ ssl_url: url })).equals(bytes))
       assert.strictEqual(server.received.length, 6)
     }
-    const endless = yield* FileServer.make([to("", 302)])
-    yield* Effect.flip(collect({ ssl_url: endless.url }))
-    assert.strictEqual(endless.server.received.length, 6)
-
     const store = yield* FileServer.make([Server.text(404, "")])
     const { url } = yield* FileServer.make([to(store.url, 302)])
     const error = yield* Effect.flip(collect({ ssl_url: url }))
