@@ -61,10 +61,10 @@ describe("KeyValueTokenStore.layer", () => {
   it.effect("load returns a saved token until forget", function* () {
     const store = yield* open(yield* memory)
     assert.deepStrictEqual(yield* store.load(grant), Option.none())
-    for (const saved of [sample, { ...sample, expiresAt: undefined, renewAt: undefined }]) {
-      yield* store.save(grant, saved)
+    for (const kept of [sample, { ...sample, expiresAt: undefined, renewAt: undefined }]) {
+      yield* store.save(grant, kept)
       const { expiresAt, renewAt, value } = Option.getOrThrow(yield* store.load(grant))
-      assert.deepStrictEqual([Redacted.value(value), expiresAt, renewAt], ["the-token", saved.expiresAt, saved.renewAt])
+      assert.deepStrictEqual([Redacted.value(value), expiresAt, renewAt], ["the-token", kept.expiresAt, kept.renewAt])
     }
     yield* store.forget(grant)
     assert.deepStrictEqual(yield* store.load(grant), Option.none())

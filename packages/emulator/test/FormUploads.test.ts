@@ -22,8 +22,8 @@ const formOf = Effect.fnUntraced(function* (
   return form
 })
 
-const sent = (request: HttpClientRequest.HttpClientRequest, form: FormData) =>
-  Effect.map(send(HttpClientRequest.bodyFormData(request, form)), json)
+const sent = (given: HttpClientRequest.HttpClientRequest, form: FormData) =>
+  Effect.map(send(HttpClientRequest.bodyFormData(given, form)), json)
 
 const post = (form: FormData) => sent(HttpClientRequest.post("/assemblies"), form)
 

@@ -125,6 +125,7 @@ describe("Signatures", () => {
 
   it.effect("answers 500, signs nothing and tells the log if the policy is broken", () => {
     const { count, provide } = logged()
+    const withSecret = (secret: string) => ({ ...grant, credentials: { key: "k", secret: Redacted.make(secret) } })
     const broken: ReadonlyArray<Signatures.Grant> = [
       { ...grant, maxSize: -1 },
       { ...grant, maxSize: 0.5 },
@@ -133,7 +134,7 @@ describe("Signatures", () => {
       { ...grant, expiresIn: Infinity },
       { ...grant, expiresIn: "25 hours" },
       { ...grant, credentials: { key: " ", secret: Redacted.make("s") } },
-      ...["", " ", "\t"].map((secret) => ({ ...grant, credentials: { key: "k", secret: Redacted.make(secret) } })),
+      ...["", " ", "\t"].map(withSecret),
       { ...grant, params: { steps: { a: { robot: "/file/hash", use: "b" } } } },
       { ...grant, params: { templateId: "" } },
       // A policy that hands on what a page asks for.
