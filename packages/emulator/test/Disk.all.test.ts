@@ -46,7 +46,7 @@ it.live.skipIf(isWindows)(
   function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
-    const limited = yield* start({ data }, { command: "ulimit -f 4096;" })
+    const limited = yield* start({ data }, "ulimit -f 4096;")
     yield* Effect.gen(function* () {
       const { id, url } = yield* waiting
       let offset = 0
