@@ -81,8 +81,7 @@ describe.each(senders)("with %s", (_name, http) => {
       [Server.endless(403), { description: "a body of more than 1024 bytes" }],
       [Server.text(403, new Uint8Array([0x7b, 0xff, 0xfe])), { description: "a body that is not UTF-8" }],
       [Server.cut(403, "x".repeat(100)), { description: "an incomplete body" }],
-      [Server.text(429, "x".repeat(2000), pause), limited],
-      [Server.text(429, ""), { ...limited, retryAfter: Duration.zero }]
+      [Server.text(429, "x".repeat(2000), pause), limited]
     ]
     for (const [answer, expected] of cases) {
       server.script(answer)
@@ -131,18 +130,5 @@ describe("a token that is repeated in an error", () => {
       const reason = [{ "key <redacted>": "<redacted>" }]
       assert.deepInclude(error, { description: "it was <<redacted>>, twice", reason })
     }
-  })
-
-  it.effect("redacts the token in an excerpt in JSON, URL and plain form, also where the excerpt is cut", function* () {
-    const odd = 'a"b/c+d\\e'
-    const text = `${JSON.stringify({ odd })} ${encodeURIComponent(odd)} ${odd}`
-    const error = yield* failure(odd, Server.text(500, `<html>${text}`))
-    const excerpt = '<html>{"odd":"<redacted>"} <redacted> <redacted>'
-    assert.deepInclude(error, { _tag: "UnexpectedResponse", excerpt })
-    // The first replacement makes room for half of the second.
-    const cut = yield* failure(token, Server.text(500, `${token}${"-".repeat(205 - token.length)}${token}`))
-    assert.notInclude(Reflect.get(cut, "excerpt"), token.slice(0, 4))
-    const broken = yield* failure(token, Server.cut(500, `${"-".repeat(30)}${token.slice(0, 20)}${"x".repeat(50)}`))
-    assert.deepInclude(broken, { excerpt: `${"-".repeat(30)}<redacted>` })
   })
 })

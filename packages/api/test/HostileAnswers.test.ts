@@ -31,14 +31,6 @@ describe.each(examples)("$name", ({ name, run }) => {
 })
 
 describe("Assemblies.watch", () => {
-  it.effect("watch fails with UnexpectedResponse at a Status of 40,000 levels", function* () {
-    const service = Service.make(Service.text(200, deepStatus(20_000)))
-    const error = yield* Effect.flip(
-      Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), Service.client(service))
-    )
-    assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 200 })
-  })
-
   it.live("watch emits two equal Statuses of 120 levels once", function* () {
     const service = Service.make(
       Service.text(200, deepStatus(60)),

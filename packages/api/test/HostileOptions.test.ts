@@ -35,7 +35,6 @@ const services = AssemblyClient.layer({ baseUrl }).pipe(
 )
 
 const pauses = { interval: [0.5], maxInterval: [0.5], maxWait: [0.5] }
-const timesOut = { withTimeout: [0.5], withDeadline: [0.5] }
 const get = Assemblies.get(assemblyId)
 
 /** A number is a duration in milliseconds. No program waits, because every response comes at once. */
@@ -55,15 +54,10 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
   },
   {
     name: "AssemblyClient",
-    options: ["withTimeout"],
-    build: ({ withTimeout = 1 }: { readonly withTimeout?: number }) => AssemblyClient.withTimeout(withTimeout)(get),
-    meaning: timesOut
-  },
-  {
-    name: "AssemblyClient",
-    options: ["withDeadline"],
-    build: ({ withDeadline = 1 }: { readonly withDeadline?: number }) => AssemblyClient.withDeadline(withDeadline)(get),
-    meaning: timesOut
+    options: ["withTimeout", "withDeadline"],
+    build: ({ withDeadline = 1, withTimeout = 1 }: { readonly withDeadline?: number; readonly withTimeout?: number }) =>
+      get.pipe(AssemblyClient.withTimeout(withTimeout), AssemblyClient.withDeadline(withDeadline)),
+    meaning: { withTimeout: [0.5], withDeadline: [0.5] }
   },
   {
     name: "RetryPolicy.layer",

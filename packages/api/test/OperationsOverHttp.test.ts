@@ -84,7 +84,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     assert.deepStrictEqual(accepted, plain)
   })
 
-  test("has the declared errors", () => {
+  test("has the declared errors (spec E-6)", () => {
     const declared = answers.flatMap(({ code, tag }) => (code === undefined ? [] : [[code, tag]]))
     assert.deepStrictEqual<unknown>(declared, operation.named)
   })

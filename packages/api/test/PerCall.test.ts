@@ -134,7 +134,10 @@ describe("the duration of an operation", () => {
   it.effect("a duration is counted by operation and outcome, with its retries", ownMetrics, function* () {
     const scheduled = list.pipe(RetryPolicy.withPolicy(Schedule.spaced("2 seconds")))
     yield* outcome(scheduled, [busy, page])
-    const found = (yield* Metric.snapshot).find(
+    const all = yield* Metric.snapshot
+    const retries = all.flatMap(({ attributes, id }) => (id === "assembly_retries" ? [attributes] : []))
+    assert.deepStrictEqual(retries, [{ operation: "Assemblies.list", error: "ServiceFailure" }])
+    const found = all.find(
       ({ attributes, id }) =>
         id === "assembly_operation_duration" &&
         attributes?.["operation"] === "Assemblies.list" &&

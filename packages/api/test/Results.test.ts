@@ -192,15 +192,6 @@ for (const [name, client] of clients) {
       assert.deepInclude(yield* Effect.flip(run), { _tag: "ResultChanged", field: "content" })
     })
 
-    it.live("retries after 500, 503, 429 and a reset connection, and not after 404", client, function* () {
-      const busy = [500, 503, 429].map((status) => Server.text(status, "", { "retry-after": "0" }))
-      const { run } = yield* against([...busy, Server.reset, FileServer.answer(bytes, strong)])
-      assert.isTrue((yield* run).equals(bytes))
-      const gone = yield* against([Server.text(404, "")])
-      assert.deepInclude(yield* Effect.flip(gone.run), { _tag: "UnexpectedResponse", status: 404 })
-      assert.strictEqual(gone.server.received.length, 1)
-    })
-
     const short = raw(200, { "transfer-encoding": "chunked" }, "ab")
     for (const [what, answer, size, message] of [
       ["no new byte", FileServer.answer(bytes, strong, { cutAfter: 0 }), null, ""],

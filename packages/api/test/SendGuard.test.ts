@@ -9,14 +9,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream, Tracer } from "effect"
-import {
-  FetchHttpClient,
-  HttpBody,
-  HttpClient,
-  HttpClientRequest,
-  HttpClientResponse,
-  type HttpMethod
-} from "effect/http"
+import { HttpBody, HttpClient, HttpClientRequest, HttpClientResponse, type HttpMethod } from "effect/http"
 import type { HttpClientError } from "effect/http/HttpClientError"
 import { TestClock } from "effect/testing"
 import { clients } from "./utils/clients.ts"
@@ -71,7 +64,6 @@ const changed = { ...changedLate, sent: "no" }
 const misledLate = lost("REQUEST_REDIRECTED", "the HTTP client would have sent the request to another origin")
 const elsewhere = { ...misledLate, sent: "no" }
 const readTwice = lost("BODY_READ_TWICE", "the HTTP client read the request body twice")
-const otherUrl = lost("REQUEST_REDIRECTED", "the response came from another URL than the requested one")
 const failed = { code: undefined, description: "the HTTP client failed", sent: "maybe", permanent: false }
 
 const bodies = (server: { readonly received: ReadonlyArray<{ readonly body: string }> }) =>
@@ -331,19 +323,5 @@ describe("below the client", () => {
     const error = yield* Effect.flip(send(post(server.baseUrl, streamed), (self) => self)).pipe(Effect.provide(client))
     assert.deepInclude(facts(error), { sent: "maybe", permanent: false })
     assert.deepStrictEqual(bodies(server), ["hello"])
-  })
-
-  it.effect("fails with REQUEST_REDIRECTED if the fetch function follows redirects", function* () {
-    const server = yield* Server.make
-    const other = yield* Server.answering(Server.text(200, "stolen"))
-    const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, { ...init, redirect: "follow" })
-    for (const location of [other.baseUrl, "/b"]) {
-      server.script(Server.text(307, "", { location }), Server.text(200, "followed"))
-      const error = yield* Effect.flip(send(post(server.baseUrl, inMemory), (self) => self)).pipe(
-        Effect.provide(FetchHttpClient.layer),
-        Effect.provideService(FetchHttpClient.Fetch, fetch)
-      )
-      assert.deepStrictEqual<object>(facts(error), otherUrl)
-    }
   })
 })

@@ -1,7 +1,7 @@
 /**
  * The fields of a `TransportFailure`, and which requests are repeated after it.
  */
-import { type ApiError, Assemblies, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
+import { type ApiError, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import { Authenticator, AuthError } from "@assembly-effect/auth"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -14,7 +14,7 @@ import { createServer as createTlsServer } from "node:tls"
 import { runInNewContext } from "node:vm"
 import { senders } from "./utils/clients.ts"
 import * as FakeService from "./utils/FakeService.ts"
-import { assemblyId, cases } from "./utils/operations.ts"
+import { cases } from "./utils/operations.ts"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
@@ -40,8 +40,7 @@ const failWith = (reason: HttpClientError.HttpClientErrorReason) =>
 /** A port that nobody listens on. */
 const closedPort = Effect.scoped(Loopback.listen(createTcpServer()))
 
-const tls = (onConnection: () => void = () => undefined) =>
-  createTlsServer({ key: SelfSigned.key, cert: SelfSigned.cert }).on("connection", onConnection)
+const tls = () => createTlsServer({ key: SelfSigned.key, cert: SelfSigned.cert })
 
 const refused = fails("the connection was refused", "ECONNREFUSED")
 const untrusted = refuses("the certificate of the server is not trusted", "DEPTH_ZERO_SELF_SIGNED_CERT")
@@ -167,24 +166,8 @@ describe("a client without streams", () => {
 
 describe("what is repeated", () => {
   const quick = RetryPolicy.layer({ base: "1 millis" })
-  const reading = cases.find(({ name }) => name === "Assemblies.get")
   const move = cases.find(({ name }) => name === "Dam.move")
-  if (reading === undefined || move === undefined) throw new Error("no such operations")
-
-  const clientAt = (baseUrl: string, http: Layer.Layer<HttpClient.HttpClient>) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide([Authenticator.layerBearer(Redacted.make("token")), http, quick]),
-      Layer.orDie
-    )
-
-  it.live.each(senders)("a get is not retried after an untrusted certificate (%s)", function* ([, http]) {
-    let connections = 0
-    const port = yield* Loopback.listen(tls(() => connections++))
-    const client = clientAt(`https://127.0.0.1:${port}`, http)
-    const error = yield* Effect.flip(Effect.provide(Assemblies.get(assemblyId), client))
-    assert.deepInclude(error, { _tag: "TransportFailure", code: untrusted.code })
-    assert.strictEqual(connections, 1)
-  })
+  if (move === undefined) throw new Error("no such operation")
 
   /** An Authenticator that fails the given number of times before it has a token. */
   const without = (times: number, error: AuthError.AuthError) => {

@@ -78,12 +78,6 @@ describe("Authenticator.layerSigned", () => {
     assert.strictEqual(new Set(proofs.map(({ params }) => params)).size, 100)
   })
 
-  it.effect("signs with sha256 if algorithm is `sha256`", signed({ algorithm: "sha256" }), function* () {
-    const proof = yield* authenticate({})
-    assert(proof._tag === "Signature")
-    assert.match(Redacted.value(proof.signature), /^sha256:[0-9a-f]{64}$/)
-  })
-
   it.effect("refused returns `final` for a signature", signed(), function* () {
     const authenticator = yield* Authenticator.Authenticator
     const proof = yield* authenticate({})

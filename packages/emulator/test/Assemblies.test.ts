@@ -53,14 +53,6 @@ layer(layerEmulator())("Assemblies", (it) => {
     assert.notStrictEqual<string | null | undefined>(stored?.asset_id, stored?.version_id)
   })
 
-  it.effect("gives an asset a new version where its path is taken", function* () {
-    const steps = storeAt("versions/one.txt")
-    const [first] = (yield* uploadOne({ steps }, text("1"))).results?.["stored"] ?? []
-    const [second] = (yield* uploadOne({ steps }, text("22"))).results?.["stored"] ?? []
-    assert.strictEqual(second?.asset_id, first?.asset_id)
-    assert.notStrictEqual(second?.version_id, first?.version_id)
-  })
-
   it.effect.each([
     ["ASSEMBLY_STEP_UNKNOWN_ROBOT", { a: { robot: "/no/robot" } }],
     ["ASSEMBLY_STEP_UNKNOWN_USE", { a: { robot: "/upload/handle", use: "b" } }],

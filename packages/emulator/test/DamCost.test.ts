@@ -1,9 +1,10 @@
 /** Tests that the statements of the DAM use indexes, so that only a list reads all assets of a Workspace. */
 import type { Identifier } from "@assembly-effect/schema"
-import { Effect, Schema } from "effect"
-import { SqlClient, Statement } from "effect/sql"
+import { Effect } from "effect"
+import { Statement } from "effect/sql"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { layerStore, put } from "./assets.ts"
+import { planOf } from "./stores.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
 
 /** Runs an effect and returns the statements that the effect executed, with their parameters. */
@@ -19,14 +20,6 @@ const statementsOf = <A, E, R>(work: Effect.Effect<A, E, R>) => {
     Effect.map((result) => ({ statements, result }))
   )
 }
-
-const decodePlan = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ detail: Schema.String })))
-
-/** Returns the steps of SQLite's query plan for a statement. */
-const planOf = Effect.fnUntraced(function* (text: string, params: ReadonlyArray<unknown>) {
-  const sql = yield* SqlClient.SqlClient
-  return decodePlan(yield* sql.unsafe(`EXPLAIN QUERY PLAN ${text}`, params)).map(({ detail }) => detail)
-})
 
 const workspace = "main"
 

@@ -4,7 +4,7 @@
  */
 import { Assemblies, Dam } from "@assembly-effect/api"
 import { Emulator } from "@assembly-effect/emulator"
-import { type Assembly, Identifier } from "@assembly-effect/schema"
+import { Identifier } from "@assembly-effect/schema"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { DateTime, Effect, FileSystem, Layer, Schema } from "effect"
 import { execFileSync } from "node:child_process"
@@ -27,13 +27,7 @@ const waiting = begin({ "upload-length": String(bytes.length) }, { steps: storeA
 const offsetOf = (url: string) => Effect.map(head(url), ({ headers }) => Number(headers["upload-offset"]))
 
 /** Sends the rest of the bytes and checks that the Assembly has exactly the sent bytes. */
-const completes = Effect.fnUntraced(function* ({
-  id,
-  url
-}: {
-  readonly id: Assembly.AssemblyId
-  readonly url: string
-}) {
+const completes = Effect.fnUntraced(function* ({ id, url }: Effect.Success<typeof waiting>) {
   const offset = yield* offsetOf(url)
   assert.strictEqual((yield* patch(url, offset, bytes.subarray(offset))).status, 204)
   const status = yield* Effect.repeat(Assemblies.get(id), { until: ({ ok }) => ok === "ASSEMBLY_COMPLETED" })
@@ -52,7 +46,7 @@ it.live.skipIf(isWindows)(
   function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
-    const limited = yield* start({ data }, { command: "ulimit -f 4096;" })
+    const limited = yield* start({ data }, "ulimit -f 4096;")
     yield* Effect.gen(function* () {
       const { id, url } = yield* waiting
       let offset = 0

@@ -3,15 +3,11 @@ import { Emulator } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { Effect } from "effect"
 import { HttpClientRequest } from "effect/http"
-import { createHash } from "node:crypto"
 import { request } from "node:http"
 import { storeOne } from "./assets.ts"
 import { signedFields } from "./signedCalls.ts"
-import { json, layer as layerEmulator, send, storeAt } from "./support.ts"
+import { bytes, json, layer as layerEmulator, send, sha256, storeAt } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-
-const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
-const sha256 = createHash("sha256").update(bytes).digest("hex")
 
 /** Makes a form whose fields precede its files, as in the forms of the clients of the service. */
 const formOf = Effect.fnUntraced(function* (
@@ -26,8 +22,8 @@ const formOf = Effect.fnUntraced(function* (
   return form
 })
 
-const sent = (request: HttpClientRequest.HttpClientRequest, form: FormData) =>
-  Effect.map(send(HttpClientRequest.bodyFormData(request, form)), json)
+const sent = (given: HttpClientRequest.HttpClientRequest, form: FormData) =>
+  Effect.map(send(HttpClientRequest.bodyFormData(given, form)), json)
 
 const post = (form: FormData) => sent(HttpClientRequest.post("/assemblies"), form)
 

@@ -1,13 +1,13 @@
 /** Tests that the memory and the cost of an emulator do not grow with the number of requests. */
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect } from "effect"
 import { SqlClient, type Statement as Fragment } from "effect/sql"
 import { setFlagsFromString } from "node:v8"
 import * as Database from "../src/internal/data/database.ts"
-import * as Statement from "../src/internal/data/statement.ts"
 import * as TemplateStore from "../src/internal/templates/templateStore.ts"
 import * as UsedSignatures from "../src/internal/auth/usedSignatures.ts"
 import { defaults } from "@assembly-effect/emulator/Limits"
 import * as Limits from "../src/internal/limits.ts"
+import { planOf } from "./stores.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
 
 setFlagsFromString("--expose-gc")
@@ -30,11 +30,7 @@ it.effect("the used signatures that are remembered are bounded, the latest are k
 
 it.effect("what a request asks of every row finds its rows by an index", Database.layer(":memory:"), function* () {
   const sql = yield* SqlClient.SqlClient
-  const Plan = Schema.Struct({ detail: Schema.String })
-  const plan = (statement: Fragment.Fragment) =>
-    Effect.map(Statement.rows(Plan).all(sql`EXPLAIN QUERY PLAN ${statement}`), (rows) =>
-      rows.map(({ detail }) => detail)
-    )
+  const plan = (statement: Fragment.Fragment) => planOf(...sql`${statement}`.compile())
   assert.deepStrictEqual(yield* plan(UsedSignatures.forget(sql, 0)), [
     "SEARCH used_signatures USING INDEX used_signatures_by_expiry (expires_at<?)"
   ])

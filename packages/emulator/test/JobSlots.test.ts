@@ -8,7 +8,7 @@ import * as SlotStore from "../src/internal/queues/slotStore.ts"
 import type * as SlotUse from "../src/internal/queues/slotUse.ts"
 import { as, refused, south, workspaces } from "./keys.ts"
 import { call } from "./signedCalls.ts"
-import { layerAssemblies } from "./stores.ts"
+import { layerAssemblies, planOf } from "./stores.ts"
 import { layer as layerEmulator } from "./support.ts"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
@@ -105,13 +105,9 @@ describe("The history of the job slots", () => {
   it.effect("uses its indexes, so that its cost depends on the window only", stores, function* () {
     const sql = yield* SqlClient.SqlClient
     const { before, current, released, taken } = SlotStore.statements(sql, { workspace: "north", region: "eu-west-1" })
-    const Plan = Schema.Struct({ detail: Schema.String })
     for (const statement of [before(0), current, taken(0, 1), released(0, 1)]) {
       const [text, values] = statement.compile()
-      const plan = yield* sql.unsafe(`EXPLAIN QUERY PLAN ${text}`, values)
-      const details = plan
-        .map((row) => Schema.decodeUnknownSync(Plan)(row).detail)
-        .filter((one) => /assemblies/.test(one))
+      const details = (yield* planOf(text, values)).filter((one) => /assemblies/.test(one))
       assert.isAbove(details.length, 0)
       for (const detail of details)
         assert.match(detail, /^SEARCH assemblies USING COVERING INDEX assemblies_(?:by_execution|by_end|executing) /)

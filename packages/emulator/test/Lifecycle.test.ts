@@ -1,6 +1,6 @@
 import { Assemblies } from "@assembly-effect/api"
 import { Emulator } from "@assembly-effect/emulator"
-import { Assembly } from "@assembly-effect/schema"
+import type { Assembly } from "@assembly-effect/schema"
 import { Effect, Fiber, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { createHash } from "node:crypto"

@@ -363,8 +363,8 @@ describe("A connection", () => {
       ["application/x-www-form-urlencoded", "params="],
       ["multipart/form-data; boundary=b", '--b\r\ncontent-disposition: form-data; name="params"\r\n\r\n{']
     ] as const)("whose form does not end is answered: %s", function* ([type, body]) {
-      const head = ["POST /assemblies HTTP/1.1", "connection: close", `content-type: ${type}`]
-      const text = yield* raw(...head, `content-length: 100\r\n\r\n${body}`)
+      const start = ["POST /assemblies HTTP/1.1", "connection: close", `content-type: ${type}`]
+      const text = yield* raw(...start, `content-length: 100\r\n\r\n${body}`)
       assert.match(text, /^HTTP\/1\.1 408 /)
       assert.include(text, '"message":"The fields of the form took too long to arrive."')
     })
@@ -381,8 +381,8 @@ describe("A connection", () => {
 
     it.effect("that asks for another protocol still brings its body", function* () {
       const body = String(new URLSearchParams(yield* signed({})))
-      const head = ["POST /assemblies HTTP/1.1", "connection: upgrade", "upgrade: websocket", form]
-      const text = yield* raw(...head, `content-length: ${body.length}\r\n\r\n${body}`)
+      const start = ["POST /assemblies HTTP/1.1", "connection: upgrade", "upgrade: websocket", form]
+      const text = yield* raw(...start, `content-length: ${body.length}\r\n\r\n${body}`)
       assert.match(text, /^HTTP\/1\.1 200 /)
     })
 

@@ -1,18 +1,16 @@
-import { Assemblies, Dam, RetryPolicy } from "@assembly-effect/api"
+import { Assemblies, Dam } from "@assembly-effect/api"
 import * as Results from "@assembly-effect/api/Results"
-import { Emulator, Faults } from "@assembly-effect/emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import { Identifier } from "@assembly-effect/schema"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it as test } from "@effect/vitest"
-import { Effect, FileSystem, Schedule, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { createHash } from "node:crypto"
 import { layer as layerEmulator, send, storeAt, uploadOne, temporaryFolder } from "./support.ts"
 import { layer } from "@assembly-effect/testkit/flow"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
-
-const path = "/results/:resultId/:filename"
 
 /** Stores the bytes. Returns the file of the result and its URL. */
 const store = Effect.fnUntraced(function* (at: string, bytes: Uint8Array) {
@@ -24,21 +22,6 @@ const store = Effect.fnUntraced(function* (at: string, bytes: Uint8Array) {
 const text = (content: string) => new TextEncoder().encode(content)
 
 layer(layerEmulator())("Results", (it) => {
-  it.effect("brings back the uploaded bytes, although answers are cut", NodeServices.layer, function* () {
-    const faults = yield* Faults.Faults
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped()
-    const bytes = new Uint8Array(5_000_000).map((_, index) => (index * 31 + (index >> 8)) & 255)
-    const { file } = yield* store("films/my film.bin", bytes)
-    for (const afterBytes of [0, 1_000_000, 2_500_000]) {
-      yield* faults.inject(Faults.Fault.CutAnswer({ path, afterBytes }))
-    }
-    const saved = yield* Results.save(file, `${folder}/film.bin`).pipe(RetryPolicy.withPolicy(Schedule.recurs(5)))
-    assert.strictEqual(saved.size, bytes.length)
-    assert.strictEqual(sha256(yield* fs.readFile(saved.path)), sha256(bytes))
-    assert.strictEqual(file.sha256, sha256(bytes))
-  })
-
   it.effect("has the URL of the stored version in the Status", function* () {
     const { baseUrl } = yield* Emulator.Emulator
     const older = yield* store("two versions/a?#ü.txt", text("older"))

@@ -2,16 +2,12 @@
 import type { CreateAssemblyOptions } from "@transloadit/node"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Layer } from "effect"
-import { createHash } from "node:crypto"
 import { official } from "./official.ts"
-import { layer as layerEmulator, storeAt } from "./support.ts"
+import { bytes, layer as layerEmulator, sha256, storeAt } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 /** Makes params with any robot. The cast is needed, because the types of the client have only the service's robots. */
 const toSteps = (steps: object) => ({ steps }) as NonNullable<CreateAssemblyOptions["params"]>
-
-const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
-const sha256 = createHash("sha256").update(bytes).digest("hex")
 
 const fileWith = Effect.fnUntraced(function* (content: Uint8Array) {
   const fs = yield* FileSystem.FileSystem
@@ -19,8 +15,6 @@ const fileWith = Effect.fnUntraced(function* (content: Uint8Array) {
   yield* fs.writeFile(path, content)
   return path
 })
-
-const waiting = { ":original": { robot: "/upload/handle" }, wait: { robot: "/emulator/wait", seconds: 3600 } }
 
 layer(Layer.merge(layerEmulator(), NodeFileSystem.layer))("@transloadit/node", (it) => {
   it.effect("creates an Assembly with files and waits for its completion", function* () {
@@ -80,23 +74,5 @@ layer(Layer.merge(layerEmulator(), NodeFileSystem.layer))("@transloadit/node", (
     assert.strictEqual(status.tus_uploads?.length, 1)
     assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
     assert.isAtLeast(Math.min(...resumed), arrived)
-  })
-  it.effect("waits for a replay that takes its time", function* () {
-    const transloadit = yield* official
-    const original = yield* Effect.promise(() => transloadit.createAssembly({ params: toSteps({}) }))
-    const replayed = yield* Effect.promise(() =>
-      transloadit.replayAssembly(original.assembly_id ?? "", toSteps(waiting))
-    )
-    const id = replayed.assembly_id ?? ""
-    const seen: Array<unknown> = []
-    yield* Effect.promise(() =>
-      transloadit.awaitAssemblyCompletion(id, {
-        interval: 10,
-        onAssemblyProgress: ({ ok }) => void seen.push(ok),
-        onPoll: () => seen.length < 2
-      })
-    )
-    assert.deepStrictEqual(seen, ["ASSEMBLY_REPLAYING", "ASSEMBLY_REPLAYING"])
-    assert.strictEqual((yield* Effect.promise(() => transloadit.cancelAssembly(id))).ok, "ASSEMBLY_CANCELED")
   })
 })

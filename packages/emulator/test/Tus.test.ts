@@ -1,4 +1,3 @@
-import { Assemblies } from "@assembly-effect/api"
 import { Emulator, Faults } from "@assembly-effect/emulator"
 import { Effect, Fiber, Stream } from "effect"
 import { HttpClientRequest } from "effect/http"
@@ -6,6 +5,7 @@ import { createHash } from "node:crypto"
 import { request } from "node:http"
 import {
   begin,
+  bytes,
   createUpload,
   creationHeaders,
   head,
@@ -16,14 +16,12 @@ import {
   patchForever,
   refusedByTus,
   send,
+  sha256,
   statusOf,
   terminate,
   waiting
 } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-
-const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
-const sha256 = createHash("sha256").update(bytes).digest("hex")
 
 /** Sends chunks at an offset, without `content-length`. */
 const patchStream = (url: string, offset: number, ...chunks: ReadonlyArray<Uint8Array>) =>
@@ -227,12 +225,5 @@ layer(layerEmulator())("A creation", (it) => {
   it.effect("may have the greatest length", function* () {
     const { url } = yield* begin({ "upload-length": "9223372036854775807" })
     assert.strictEqual((yield* head(url)).headers["upload-length"], "9223372036854775807")
-  })
-
-  it.effect("is refused when its Assembly does not wait any more", function* () {
-    const done = yield* Assemblies.create({})
-    const answer = yield* createUpload(done, { "upload-length": "1" })
-    assert.strictEqual(answer.status, 403)
-    assert.match(answer.text, /ERR_ASSEMBLY_NOT_UPLOADING/)
   })
 })

@@ -3,11 +3,20 @@ import type { Assembly } from "@assembly-effect/schema"
 import { Effect } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { createHash } from "node:crypto"
-import { begin, creationHeaders, head, layer as layerEmulator, patch, send, statusOf, waiting } from "./support.ts"
+import {
+  begin,
+  bytes,
+  creationHeaders,
+  head,
+  layer as layerEmulator,
+  patch,
+  send,
+  sha256,
+  statusOf,
+  waiting
+} from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
-const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
-const sha256 = createHash("sha256").update(bytes).digest("hex")
 const half = bytes.length / 2
 
 const checksum = (content: Uint8Array, algorithm = "sha1") => ({

@@ -3,16 +3,12 @@ import { Assemblies } from "@assembly-effect/api"
 import { Faults } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { Effect } from "effect"
-import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { Upload, type UploadOptions } from "tus-js-client"
-import { layer as layerEmulator } from "./support.ts"
+import { bytes as content, layer as layerEmulator, sha256, waiting } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
-const bytes = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251))
-const sha256 = createHash("sha256").update(bytes).digest("hex")
-
-const waiting = Assemblies.create({ numExpectedUploadFiles: 1 })
+const bytes = Buffer.from(content)
 
 const metadataFor = (assembly: Assembly.Status) => ({
   assembly_url: assembly.assembly_ssl_url ?? "",

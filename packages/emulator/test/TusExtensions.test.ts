@@ -37,14 +37,7 @@ const final = (assembly: Assembly.Status, urls: ReadonlyArray<string>) =>
 const limited = Assemblies.create({ auth: { maxSize: 10 }, numExpectedUploadFiles: 1 })
 
 layer(layerEmulator())("Parts", (it) => {
-  it.effect("do not count among the files that an Assembly waits for", function* () {
-    const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 2 })
-    const urls = yield* Effect.all([part(assembly, "one"), part(assembly, "two")])
-    assert.strictEqual((yield* final(assembly, urls)).status, 201)
-    assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_UPLOADING")
-  })
-
-  it.effect("become one file in the order of the final creation, and are no files themselves", function* () {
+  it.effect("are no files of the Assembly, and become one in the order of the final creation", function* () {
     const assembly = yield* waiting
     const [second, empty, first] = yield* Effect.all([
       part(assembly, "world"),

@@ -4,7 +4,7 @@ import { RetryPolicy } from "@assembly-effect/api"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { spawn, type SpawnOptions } from "node:child_process"
+import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
 const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
@@ -21,12 +21,11 @@ export const client = Client.signed().pipe(
  */
 export const start = Effect.fnUntraced(function* (
   options: { readonly data: string; readonly port?: number },
-  { command, ...user }: { readonly command?: string } & Pick<SpawnOptions, "uid" | "gid"> = {}
+  command?: string
 ) {
   const args = [program, JSON.stringify(options)]
   const shell = ["-c", `${command} exec "$0" "$@"`, process.execPath, ...args]
   const child = spawn(command === undefined ? process.execPath : "sh", command === undefined ? args : shell, {
-    ...user,
     stdio: ["ignore", "ignore", "inherit", "ipc"]
   })
   const kill = Effect.callback<void>((resume) => {

@@ -2,7 +2,7 @@ import { Emulator } from "@assembly-effect/emulator"
 import { Effect } from "effect"
 import * as Http2 from "node:http2"
 import { connect as connectTls, type TLSSocket } from "node:tls"
-import { send } from "./raw.ts"
+import type { send } from "./raw.ts"
 
 /** The URL of the emulator, and the certificate that a client has to trust. */
 const target = Effect.map(Emulator.Emulator, ({ certificate = "", localUrl }) => ({ ca: certificate, url: localUrl }))

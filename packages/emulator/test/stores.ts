@@ -1,7 +1,8 @@
 /** The stores of the emulator, for tests without HTTP. */
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
 import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
 import * as Database from "../src/internal/data/database.ts"
 import * as Turns from "../src/internal/http/turns.ts"
@@ -9,6 +10,14 @@ import * as Turns from "../src/internal/http/turns.ts"
 /** A database in memory, and what the stores need beside it. */
 export const layerData = (path = ":memory:") =>
   Layer.mergeAll(Database.layer(path), Turns.layer, SecureRandom.layerWebCrypto)
+
+const decodePlan = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ detail: Schema.String })))
+
+/** The steps of SQLite's query plan for a statement. */
+export const planOf = Effect.fnUntraced(function* (text: string, params: ReadonlyArray<unknown>) {
+  const sql = yield* SqlClient.SqlClient
+  return decodePlan(yield* sql.unsafe(`EXPLAIN QUERY PLAN ${text}`, params)).map(({ detail }) => detail)
+})
 
 /** The store of Assemblies over a database in memory. */
 export const layerAssemblies = AssemblyStore.layer.pipe(Layer.provideMerge(layerData()))

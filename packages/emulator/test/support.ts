@@ -8,7 +8,11 @@ import { assert } from "@effect/vitest"
 import { Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import { Base64 } from "effect/encoding"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
-import { createHmac } from "node:crypto"
+import { createHash, createHmac } from "node:crypto"
+
+/** The bytes of a file, and their digest. */
+export const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
+export const sha256 = createHash("sha256").update(bytes).digest("hex")
 
 /** A running emulator with its faults, a client of the emulator, and an HTTP client. */
 export const layer = (options?: Emulator.Options) =>
@@ -68,18 +72,18 @@ export const createUpload = (status: Assembly.Status, headers: Readonly<Record<s
     (answer) => ({ ...answer, url: answer.headers["location"] ?? "" })
   )
 
-export const patch = (url: string, offset: number, bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}) =>
+export const patch = (url: string, offset: number, body: Uint8Array, headers: Readonly<Record<string, string>> = {}) =>
   send(
     HttpClientRequest.patch(url, { headers: { ...tus, "upload-offset": String(offset), ...headers } }).pipe(
-      HttpClientRequest.bodyUint8Array(bytes, "application/offset+octet-stream")
+      HttpClientRequest.bodyUint8Array(body, "application/offset+octet-stream")
     )
   )
 
 /** Sends a PATCH request at offset 0. Its body contains these bytes and then never ends. */
-export const patchForever = (url: string, bytes: Uint8Array) =>
+export const patchForever = (url: string, content: Uint8Array) =>
   send(
     HttpClientRequest.patch(url, { headers: { ...tus, "upload-offset": "0" } }).pipe(
-      HttpClientRequest.bodyStream(Stream.concat(Stream.make(bytes), Stream.never), {
+      HttpClientRequest.bodyStream(Stream.concat(Stream.make(content), Stream.never), {
         contentType: "application/offset+octet-stream"
       })
     )
@@ -118,10 +122,10 @@ export const refusedByTus = (
 /** Creates an Assembly, uploads one file to the Assembly, and returns its Status after the upload. */
 export const uploadOne = Effect.fnUntraced(function* (
   options: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">,
-  bytes: Uint8Array
+  content: Uint8Array
 ) {
   const status = yield* Assemblies.create({ ...options, numExpectedUploadFiles: 1 })
-  const { url } = yield* createUpload(status, { "upload-length": String(bytes.length) })
-  if (bytes.length > 0) yield* patch(url, 0, bytes)
+  const { url } = yield* createUpload(status, { "upload-length": String(content.length) })
+  if (content.length > 0) yield* patch(url, 0, content)
   return yield* statusOf(status)
 })

@@ -70,7 +70,7 @@ describe.each(kinds)("HandledNotifications in %s", (_, make) => {
   })
 
   it.effect("keeps many at once", store, function* () {
-    const names = Array.from({ length: 300 }, (_, index) => `many ${index}`)
+    const names = Array.from({ length: 300 }, (__, index) => `many ${index}`)
     yield* Effect.forEach(names, (name) => Effect.flatMap(claimed(name), ({ done }) => done), { concurrency: 20 })
     for (const name of names) assert.strictEqual(yield* tagOf(name), "Done")
   })

@@ -80,16 +80,6 @@ layer(live)("PassThrough, a hostile user", (it) => {
     for (const state of yield* states) assert.oneOf(state, ["Canceled", undefined])
   })
 
-  it.effect("cannot send byte by byte for ever", function* () {
-    const { port, sockets, states } = yield* application({ timeout: "50 millis" })
-    const raw = yield* open(port)
-    yield* raw.write(headOf(`/assembly-uploads/${newUploadId()}`, chunked) + chunk(before()))
-    while (!raw.isClosed()) yield* raw.write(chunk("x"))
-    assert.deepStrictEqual([statusIn(raw.received()), problemIn(raw)], [408, "The upload took too long."])
-    for (const state of yield* states) assert.oneOf(state, ["Canceled", undefined])
-    yield* until(() => sockets.size === 0)
-  })
-
   it.effect("cannot take the room of others before the policy has decided", function* () {
     const begin = Effect.fnUntraced(function* (port: number) {
       const raw = yield* open(port)

@@ -7,13 +7,13 @@ import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import { Clock, DateTime, Effect, FileSystem, Layer, Redacted, Schedule, Stream } from "effect"
+import { DateTime, Effect, FileSystem, Layer, Redacted, Schedule, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { gunzipSync } from "node:zlib"
 import { exportCustomers } from "../../../docs/examples/export-pipeline.ts"
 import { publishDocuments } from "../../../docs/examples/publish-documents.ts"
-import { journal, uploadFolder } from "../../../docs/examples/nightly-upload.ts"
+import { uploadFolder } from "../../../docs/examples/nightly-upload.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layerJournaled).pipe(
   Layer.provideMerge(Client.signed()),
@@ -33,15 +33,6 @@ const completedAssemblies = Effect.map(
   ({ length }) => length
 )
 
-/** The real clock, some milliseconds ahead. */
-const clockAhead = (millis: number) =>
-  Effect.map(Clock.Clock, (clock): Clock.Clock =>
-    Object.create(clock, {
-      currentTimeMillisUnsafe: { value: () => clock.currentTimeMillisUnsafe() + millis },
-      currentTimeMillis: { value: Effect.map(clock.currentTimeMillis, (now) => now + millis) }
-    })
-  )
-
 layer(live)("docs/examples", (it) => {
   it.effect("nightly-upload.ts skips what an earlier night has completed", function* () {
     const fs = yield* FileSystem.FileSystem
@@ -51,18 +42,6 @@ layer(live)("docs/examples", (it) => {
     assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 0, Failed: 0, Died: 0 })
     yield* fs.writeFileString(`${folder}/b.txt`, "b")
     assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 1, Failed: 0, Died: 0 })
-  })
-
-  it.effect("nightly-upload.ts skips a file also after a year", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped()
-    const stored = journal(yield* fs.makeTempDirectoryScoped())
-    yield* fs.writeFileString(`${folder}/a.txt`, "a year")
-    const night = Effect.provide(uploadFolder(folder), stored)
-    assert.deepStrictEqual(yield* night, { Completed: 1, Skipped: 0, Failed: 0, Died: 0 })
-    const later = yield* clockAhead(365 * 86_400_000)
-    const skipped = yield* Effect.provideService(night, Clock.Clock, later)
-    assert.deepStrictEqual(skipped, { Completed: 0, Skipped: 1, Failed: 0, Died: 0 })
   })
 
   it.effect("nightly-upload.ts ends the night if the secret is wrong", function* () {

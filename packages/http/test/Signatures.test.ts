@@ -2,7 +2,7 @@ import { Credentials } from "@assembly-effect/auth"
 import { Refusal, Signatures } from "@assembly-effect/http"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Redacted, Schema } from "effect"
-import { chunk, credentials, headOf, open, passTime, send, serve, signatureOf, statusIn, until } from "./support.ts"
+import { chunk, credentials, headOf, logged, open, send, serve, signatureOf, statusIn, until } from "./support.ts"
 
 const path = "/assembly-signatures"
 const steps = { ":original": { robot: "/upload/handle" } }
@@ -123,7 +123,9 @@ describe("Signatures", () => {
     }
   })
 
-  it.effect("answers 500 and signs nothing if the policy is broken", function* () {
+  it.effect("answers 500, signs nothing and tells the log if the policy is broken", () => {
+    const { count, provide } = logged()
+    const withSecret = (secret: string) => ({ ...grant, credentials: { key: "k", secret: Redacted.make(secret) } })
     const broken: ReadonlyArray<Signatures.Grant> = [
       { ...grant, maxSize: -1 },
       { ...grant, maxSize: 0.5 },
@@ -132,18 +134,21 @@ describe("Signatures", () => {
       { ...grant, expiresIn: Infinity },
       { ...grant, expiresIn: "25 hours" },
       { ...grant, credentials: { key: " ", secret: Redacted.make("s") } },
-      ...["", " ", "\t"].map((secret) => ({ ...grant, credentials: { key: "k", secret: Redacted.make(secret) } })),
+      ...["", " ", "\t"].map(withSecret),
       { ...grant, params: { steps: { a: { robot: "/file/hash", use: "b" } } } },
       { ...grant, params: { templateId: "" } },
       // A policy that hands on what a page asks for.
       { ...grant, params: { templateId: "a", ...({ auth: { key: "mine" }, nonce: "mine" } as object) } }
     ]
-    for (const policy of [...broken.map(Effect.succeed), Effect.die("a defect")]) {
-      const { post } = yield* application({ policy: () => policy })
-      const { body, status } = yield* post()
-      const expected = [500, { _tag: "ApplicationFailed", description: "The application failed." }]
-      assert.deepStrictEqual([status, body], expected)
-    }
+    return Effect.gen(function* () {
+      for (const policy of [...broken.map(Effect.succeed), Effect.die("a defect")]) {
+        const { post } = yield* application({ policy: () => policy })
+        const { body, status } = yield* post()
+        const expected = [500, { _tag: "ApplicationFailed", description: "The application failed." }]
+        assert.deepStrictEqual([status, body], expected)
+      }
+      assert.strictEqual(count(/^Error [^]*a defect/), 1)
+    }).pipe(provide)
   })
 })
 
@@ -217,7 +222,7 @@ describe("Signatures, a hostile page", () => {
     assert.strictEqual((yield* post()).status, 200)
   })
 
-  it.effect("cannot send an endless, slow or deep body", function* () {
+  it.effect("cannot send an endless body", function* () {
     const { bytesRead, port, post, runs, sockets } = yield* application({
       body: Schema.Json,
       policy: () => Effect.succeed(grant)
@@ -232,10 +237,6 @@ describe("Signatures, a hostile page", () => {
     assert.strictEqual(statusIn(endless.received()), 413)
     assert.isBelow(bytesRead(), 4 * 1024 * 1024)
 
-    const slow = yield* open(port)
-    yield* slow.write(headOf(path, { ...type, "content-length": "10" }) + "1")
-    yield* passTime(until(slow.isClosed))
-    assert.strictEqual(statusIn(slow.received()), 408)
     yield* until(() => sockets.size === 0)
     assert.strictEqual(runs(), 0)
   })

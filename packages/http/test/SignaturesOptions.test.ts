@@ -4,7 +4,7 @@ import { Signatures } from "@assembly-effect/http"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { credentials, headOf, logged, open, secondsUntil, send, serve, statusIn, until } from "./support.ts"
+import { credentials, headOf, open, secondsUntil, send, serve, statusIn, until } from "./support.ts"
 
 const path = "/assembly-signatures"
 const type = "application/json"
@@ -153,18 +153,5 @@ describe("Signatures, its options", () => {
       policy: () => Effect.succeed({ params: { templateId: "a", steps }, maxSize: 1 })
     })
     assert.strictEqual((yield* post([json("a")])).status, 200)
-  })
-})
-
-describe("Signatures, its answer", () => {
-  it.effect("does not tell the defect of a policy, which is in the log", () => {
-    const { count, provide } = logged()
-    return Effect.gen(function* () {
-      const { post } = yield* application({ policy: () => Effect.die(new Error("the table is locked")) })
-      const { status, text } = yield* post([json("a")])
-      assert.strictEqual(status, 500)
-      assert.notInclude(text, "locked")
-      assert.strictEqual(count(/^Error [^]*the table is locked/), 1)
-    }).pipe(provide)
   })
 })

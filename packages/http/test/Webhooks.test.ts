@@ -1,10 +1,11 @@
-import type { HandledNotifications, Webhooks } from "@assembly-effect/http"
+import { type HandledNotifications, Webhooks } from "@assembly-effect/http"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import { Deferred, Duration, Effect, Fiber } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { HttpRouter } from "effect/http"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
-import { application, notification, storeFailed, storeOf, text } from "./receiving.ts"
-import { passTime, until } from "./support.ts"
+import { application, notification, path, storeFailed, storeOf, text, webhook } from "./receiving.ts"
+import { logged, passTime, send, serve, until } from "./support.ts"
 
 const multipart = (signed = text): FormData => {
   const body = new FormData()
@@ -35,16 +36,20 @@ describe("Webhooks", () => {
     assert.strictEqual(handled.length, 2)
   })
 
-  it.effect("answers 500 if the handler failed, and hands the repetition to it again", function* () {
-    const runs: Array<Effect.Effect<void, string>> = [Effect.fail("a secret"), Effect.die("a secret"), Effect.void]
-    const { handled, post } = yield* application({ handle: () => Effect.suspend(() => runs.shift() ?? Effect.void) })
-    const expected = { _tag: "ApplicationFailed", description: "The notification could not be handled." }
-    for (const _ of [1, 2]) {
-      const { body, status } = yield* post()
-      assert.deepStrictEqual({ body, status }, { body: expected, status: 500 })
-    }
-    assert.strictEqual((yield* post()).status, 200)
-    assert.strictEqual(handled.length, 3)
+  it.effect("answers 500 if the handler failed, which only the log tells, and hands the repetition to it again", () => {
+    const { count, provide } = logged()
+    return Effect.gen(function* () {
+      const runs: Array<Effect.Effect<void, string>> = [Effect.fail("a secret"), Effect.die("a secret"), Effect.void]
+      const { handled, post } = yield* application({ handle: () => Effect.suspend(() => runs.shift() ?? Effect.void) })
+      const expected = { _tag: "ApplicationFailed", description: "The notification could not be handled." }
+      for (const seen of [1, 2]) {
+        const { body, status } = yield* post()
+        assert.deepStrictEqual({ body, status }, { body: expected, status: 500 })
+        assert.strictEqual(count("a secret"), seen)
+      }
+      assert.strictEqual((yield* post()).status, 200)
+      assert.strictEqual(handled.length, 3)
+    }).pipe(provide)
   })
 
   it.effect("interrupts a handler that hangs, and answers 500", function* () {
@@ -141,18 +146,26 @@ describe("Webhooks", () => {
     assert.strictEqual(handled.length, runs)
   })
 
-  it.effect("interrupts its handlers when the application ends, and remembers nothing of them", function* () {
-    const ends: Array<string> = []
-    const note = (end: string) => Effect.sync(() => void ends.push(end))
+  it.effect("interrupts its handlers when the application ends, answers 503, and remembers nothing", function* () {
+    const scope = yield* Scope.make()
+    const seen: Array<string> = []
+    const note = (what: string) => Effect.sync(() => void seen.push(what))
     const store = storeOf(() => claimed({ done: Effect.die("it was not handled"), release: note("released") }))
-    const handle = () => Effect.onInterrupt(Effect.never, () => note("interrupted"))
-    yield* Effect.scoped(
-      Effect.gen(function* () {
-        const { handled, post } = yield* application({ handle }, store)
-        yield* Effect.forkScoped(post())
-        yield* until(() => handled.length === 1)
-      })
+    const handle = () =>
+      Effect.andThen(
+        note("begun"),
+        Effect.onInterrupt(Effect.never, () => note("interrupted"))
+      )
+    const receive = yield* Webhooks.make({ handle }).pipe(
+      Effect.provide(Layer.merge(store, webhook)),
+      Scope.provide(scope)
     )
-    assert.deepStrictEqual(ends, ["interrupted", "released"])
+    const { origin } = yield* serve(HttpRouter.use((router) => router.add("POST", path, receive)))
+    const answer = yield* Effect.forkChild(send(`${origin}${path}`, { body: notification() }))
+    yield* until(() => seen.length > 0)
+    yield* Scope.close(scope, Exit.void)
+    const { body, status } = yield* Fiber.join(answer)
+    assert.deepStrictEqual([status, body], [503, { _tag: "Busy", description: "The server is stopping." }])
+    assert.deepStrictEqual(seen, ["begun", "interrupted", "released"])
   })
 })

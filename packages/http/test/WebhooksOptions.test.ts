@@ -1,10 +1,8 @@
 /** What the options of `Webhooks` change, what they are by default, and what the log of an application tells. */
-import { HandledNotifications, Webhooks } from "@assembly-effect/http"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import { Effect, Exit, Layer, Scope } from "effect"
-import { HttpRouter } from "effect/http"
-import { application, notification, path, storeFailed, storeOf, text, urlEncoded, webhook } from "./receiving.ts"
-import { chunk, headOf, logged, open, secondsUntil, send, serve, statusIn, until } from "./support.ts"
+import { Effect } from "effect"
+import { application, notification, path, storeFailed, storeOf, text, urlEncoded } from "./receiving.ts"
+import { chunk, headOf, logged, open, secondsUntil, statusIn, until } from "./support.ts"
 
 const MiB = 1024 * 1024
 
@@ -84,17 +82,6 @@ describe("Webhooks, its limits", () => {
 })
 
 describe("Webhooks, its handler", () => {
-  it.effect("tells its failure to the log, and not to the sender", () => {
-    const { count, provide } = logged()
-    return Effect.gen(function* () {
-      const { post } = yield* application({ handle: () => storeFailed("the table is locked") })
-      const { body, status } = yield* post()
-      assert.strictEqual(status, 500)
-      assert.notInclude(JSON.stringify(body), "locked")
-      assert.strictEqual(count("the table is locked"), 1)
-    }).pipe(provide)
-  })
-
   it.effect("tells the failures of the store to the log, and is not stopped by its defects", () => {
     const { count, provide } = logged()
     return Effect.gen(function* () {
@@ -116,29 +103,6 @@ describe("Webhooks, its handler", () => {
       assert.strictEqual(count("a defect"), 1)
       assert.strictEqual((yield* post()).status, 200)
     }).pipe(provide)
-  })
-
-  it.effect("is interrupted when the application stops, and the answer is 503", function* () {
-    const scope = yield* Scope.make()
-    let isRunning = false
-    const handle = () =>
-      Effect.suspend(() => {
-        isRunning = true
-        return Effect.never
-      })
-    const receive = yield* Webhooks.make({ handle }).pipe(
-      Effect.provide(Layer.merge(HandledNotifications.layerMemory(), webhook)),
-      Scope.provide(scope)
-    )
-    const { origin } = yield* serve(HttpRouter.use((router) => router.add("POST", path, receive)))
-    const answer = yield* Effect.forkChild(send(`${origin}${path}`, { body: notification() }))
-    yield* until(() => isRunning)
-    yield* Scope.close(scope, Exit.void)
-    yield* until(() => answer.pollUnsafe() !== undefined)
-    const exit = answer.pollUnsafe()
-    assert(exit !== undefined && Exit.isSuccess(exit))
-    const { body, status } = exit.value
-    assert.deepStrictEqual([status, body], [503, { _tag: "Busy", description: "The server is stopping." }])
   })
 
   it.effect("has the path that the application chose", function* () {

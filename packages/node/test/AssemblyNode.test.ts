@@ -8,7 +8,7 @@ import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { Agent, interceptors } from "@effect/platform-node/Undici"
 import { assert, describe, effect, layer, live } from "@assembly-effect/testkit/flow"
-import { Config, ConfigProvider, DateTime, Deferred, Effect, FileSystem, Layer, Logger, Option, Redacted } from "effect"
+import { ConfigProvider, DateTime, Deferred, Effect, FileSystem, Layer, Logger, Option, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
@@ -71,25 +71,6 @@ layer(Emulator.layer())("AssemblyNode.layer", (it) => {
       assert.strictEqual(error._tag, "AuthenticationFailed")
     }
   )
-})
-
-describe("AssemblyNode.layerConfig", () => {
-  effect("names each variable that is missing", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(Layer.build(AssemblyNode.layerConfig()))
-      assert.instanceOf(error, Config.ConfigError)
-      for (const name of ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"]) {
-        assert.include(String(error), name)
-      }
-    }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: {} })))
-  )
-
-  effect("refuses a credential that is blank", function* () {
-    const error = yield* Effect.flip(
-      Layer.build(AssemblyNode.layer({ baseUrl: "https://api2.example.com", key: " ", secret: Redacted.make("s") }))
-    )
-    assert.strictEqual(error._tag, "InvalidCredentials")
-  })
 })
 
 const variable = (name: string, value: string) =>

@@ -60,21 +60,6 @@ describe("A caller sees", () => {
     assert.deepStrictEqual([outcome, server.received.map(({ method }) => method).join(" ")], [tag, sent])
   })
 
-  it.live("an interruption that closes the socket", function* () {
-    const server = yield* Hostile.make
-    const arrived = yield* Deferred.make<void>()
-    const closed = yield* Deferred.make<void>()
-    server.script((_, response) => {
-      response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
-      Deferred.doneUnsafe(arrived, Effect.void)
-    })
-    const fiber = yield* Effect.forkChild(Effect.provide(list, at({ baseUrl: server.baseUrl })))
-    yield* Deferred.await(arrived)
-    yield* Fiber.interrupt(fiber)
-    yield* Deferred.await(closed)
-    assert.strictEqual(server.received.length, 1)
-  })
-
   it.live("early hints, then a list: the list, and the caller's AsyncLocalStorage", function* () {
     const server = yield* Hostile.answering((_, response) => {
       response.writeEarlyHints({ link: "</style.css>; rel=preload" })

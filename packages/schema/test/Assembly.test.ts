@@ -29,12 +29,6 @@ describe("Status", () => {
     }
   })
 
-  it("has failed if it has an error, whatever ok says", () => {
-    for (const ok of ["ASSEMBLY_COMPLETED", "ASSEMBLY_EXECUTING", "ASSEMBLY_CANCELED", "X", "", null]) {
-      assert.strictEqual(Assembly.state(decode({ assembly_id, ok, error: "X" })), "Failed")
-    }
-  })
-
   it("has ended only in a final state", () => {
     const nothing = [{}, { ok: null }, { ok: "" }, { ok: "ASSEMBLY_NEW_STATE" }, { ok: "toString" }]
     for (const standing of nothing) {
@@ -95,12 +89,6 @@ describe("Status", () => {
     const whole = { ...file, ...ids }
     const status = { assembly_id, results: { stored: [whole, { ...file, asset_id: "no id", version_id: 5 }] } }
     assert.deepStrictEqual<object | undefined>(decode(status).results?.["stored"], [whole, file])
-  })
-
-  it("has receipts of tus uploads", () => {
-    const ended = { size: 5, offset: 5, finished: true, upload_url: "u" }
-    const receipt = { filename: "a", fieldname: "f", user_meta: { k: "v" }, ...ended }
-    assert.deepStrictEqual(decode({ assembly_id, tus_uploads: [receipt] }).tus_uploads as object, [receipt])
   })
 })
 

@@ -105,7 +105,7 @@ const table = [
     bucket,
     Object.fromEntries(Object.keys(bucket).map((key) => [key, /duration|speed/.test(key) ? measures : counts]))
   ),
-  row("DamAsset.MoveRequest (spec O-21, O-26, O-27, O-29)", DamAsset.MoveRequest, named, {
+  row("DamAsset.MoveRequest (spec O-21, O-25, O-26, O-27, O-29)", DamAsset.MoveRequest, named, {
     filename: of(
       ["a", " a ", "...", long, "é".repeat(255), face.repeat(255), "e\u0301".repeat(255)],
       ["", " ", "\u00a0", ".", "..", "a/b", "a\\b", "a\u0000", "a\u009f", "a\ud800", `${long}a`, face.repeat(256), 5]
@@ -289,6 +289,20 @@ const texts: ReadonlyArray<readonly [string, Codec, Values, Values]> = [
   ],
   ["an AuthKeyId", AuthKey.AuthKeyId, segment[0], [...segment[1], "a/b"]],
   ["a CredentialId", TemplateCredential.CredentialId, segment[0], [...segment[1], "a/b"]],
+  [
+    "an UploadPath (spec R-28)",
+    TusUpload.UploadPath,
+    [part, `${part}/b`, `${part}.b+c`],
+    [
+      "/resumable/files",
+      "/resumable/files/",
+      `${part}/`,
+      `${part}/..`,
+      "/resumable/files/.",
+      "/resumable/files/%61",
+      "/a"
+    ]
+  ],
   ["a Month", Bill.Month, ["2026-01", "2026-12"], ["2026-00", "2026-13", "2026-1", "26-01", "2026-01-01", ""]]
 ]
 

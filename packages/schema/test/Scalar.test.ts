@@ -81,8 +81,8 @@ describe("SecureUrl", () => {
     const ends = ["?a=1", "#a", "?", "#", "a\\b", "\n", "\u0000", "\u007f", "\u0085"]
     const insecure = ["http://api2.example.com", "http://127.0.0.1.example.com", "ftp://example.com", "//example.com"]
     const invalid = [
-      ...[...hosts, ...ends.map((end) => `example.com/${end}`)].map((rest) => `https://${rest}`),
-      ...[...insecure, "https:\\\\example.com", ""]
+      ...hosts.concat(ends.map((end) => `example.com/${end}`)).map((rest) => `https://${rest}`),
+      ...insecure.concat("https:\\\\example.com", "")
     ]
     assert.deepStrictEqual(accepted(SecureUrl.SecureUrl, [...valid, ...invalid]), valid)
   })

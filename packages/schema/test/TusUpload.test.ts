@@ -70,22 +70,6 @@ describe("Metadata", () => {
   })
 })
 
-describe("UploadPath", () => {
-  it("is /resumable/files/ and one or more segments, without dot and encoded segments (spec R-28)", () => {
-    const valid = ["/resumable/files/a", "/resumable/files/a/b", "/resumable/files/a.b+c"]
-    const invalid = [
-      "/resumable/files",
-      "/resumable/files/",
-      "/resumable/files/a/",
-      "/resumable/files/.",
-      "/resumable/files/a/..",
-      "/resumable/files/%61",
-      "/a"
-    ]
-    assert.deepStrictEqual(accepted(TusUpload.UploadPath, [...valid, ...invalid]), valid)
-  })
-})
-
 describe("the headers of a creation", () => {
   it.each([
     [

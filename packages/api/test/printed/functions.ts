@@ -2,10 +2,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import * as Billing from "@assembly-effect/api/Billing"
-import * as Notifications from "@assembly-effect/api/Notifications"
 import * as Queues from "@assembly-effect/api/Queues"
-import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Templates from "@assembly-effect/api/Templates"
 import * as Dam from "@assembly-effect/api/Dam"
 
@@ -27,33 +24,9 @@ export const printed: ReadonlyArray<never> = [
   client.run(Assemblies.List, { path: {}, params: query, fields: {} }),
   client.run(Dam.Move, { path: { assetId }, params: { filename: "a" }, fields: {} }),
   Assemblies.replay,
-  Notifications.list,
-  Notifications.replay,
-  AuthKeys.list,
-  AuthKeys.scopes,
   AuthKeys.create,
-  AuthKeys.update,
-  AuthKeys.delete,
-  AuthKeys.secret,
-  Templates.get,
-  Templates.create,
-  Templates.update,
-  Templates.delete,
-  TemplateCredentials.list,
-  TemplateCredentials.types,
-  TemplateCredentials.get,
-  TemplateCredentials.create,
-  TemplateCredentials.update,
-  TemplateCredentials.delete,
-  Billing.get,
-  Queues.jobSlots,
   Queues.statistics,
-  Dam.get,
-  Dam.delete,
-  Dam.moveMany,
   Dam.deleteMany,
-  Dam.moveEntry,
-  Assemblies.replace,
   Templates.list,
   Templates.listPages,
   Templates.listAll,

@@ -1,4 +1,4 @@
-/** What must not compile. `PrintedTypes.test.ts` compares the results and the errors of every operation. */
+/** What must not compile. `PrintedTypes.test.ts` compares the printed results and errors. */
 import { ApiError, Assemblies, Dam } from "@assembly-effect/api"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Operation from "@assembly-effect/api/unstable/Operation"

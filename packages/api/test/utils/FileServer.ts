@@ -21,19 +21,10 @@ export const hash = (algorithm: "md5" | "sha256", bytes: Uint8Array): string =>
  * What identifies the bytes in the headers. A `vague etag` and a `vague date` stay the same when the bytes change: a weak
  * ETag may, and so may a date in the second of the response.
  */
-export type Validator = "strong etag" | "weak etag" | "vague etag" | "date" | "vague date" | "none"
-
-export const validators: ReadonlyArray<Validator> = [
-  "strong etag",
-  "weak etag",
-  "vague etag",
-  "date",
-  "vague date",
-  "none"
-]
+export const validators = ["strong etag", "weak etag", "vague etag", "date", "vague date", "none"] as const
 
 export interface Kind {
-  readonly validator: Validator
+  readonly validator: (typeof validators)[number]
   readonly hasRanges: boolean
 }
 

@@ -36,7 +36,7 @@ const credential = {
 
 const content = Redacted.make({ key: "k", secret })
 
-const writing: Case["named"] = [
+export const writing: Case["named"] = [
   ["DAM_INVALID_REQUEST", "DamInvalidRequest"],
   ["DAM_RESOURCE_NOT_FOUND", "DamResourceNotFound"],
   ["DAM_MUTATION_CONFLICT", "DamMutationConflict"],

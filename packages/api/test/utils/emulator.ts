@@ -37,9 +37,8 @@ const newName = (): string => `name-${names++}`
 
 const decodeAssetId = Schema.decodeUnknownSync(AssetId)
 
-/** Uploads a file and stores it as an asset at a new path. */
-const stored = Effect.gen(function* () {
-  const path = `files/${newName()}.txt`
+/** Uploads a file and stores it as an asset at this path. */
+export const stored = Effect.fnUntraced(function* (path: string) {
   const assembly = yield* Assemblies.create({
     steps: { ...handle, stored: { use: ":original", robot: "/transloadit/store", path } },
     numExpectedUploadFiles: 1
@@ -56,7 +55,7 @@ const content = Redacted.make({ bucket: "photos", key: "k", secret: "s" })
 /** The id of something that exists, for each variable of a path. */
 export const existing = Effect.all({
   assemblyId: Effect.map(Assemblies.create({ steps: handle }), ({ assembly_id }) => assembly_id),
-  assetId: stored,
+  assetId: Effect.suspend(() => stored(`files/${newName()}.txt`)),
   authKeyId: Effect.map(AuthKeys.create({ scope: ["assemblies:read"] }), ({ auth_key }) => auth_key.id),
   credentialId: Effect.flatMap(
     Effect.suspend(() => TemplateCredentials.create({ name: newName(), type: "s3", content })),

@@ -13,7 +13,7 @@ import * as Queues from "@assembly-effect/api/Queues"
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Templates from "@assembly-effect/api/Templates"
 import * as Predicate from "effect/Predicate"
-import { beyond } from "./beyond.ts"
+import { beyond, writing } from "./beyond.ts"
 import { assemblyId, assetId, at, type Case, status } from "./case.ts"
 
 export { type AnyError, assemblyId, type Case, status } from "./case.ts"
@@ -31,12 +31,7 @@ const specified: ReadonlyArray<Case> = [
     [["ASSEMBLY_LIST_ERROR", "AssemblyListFailed"]],
     { items: [{ id: assemblyId, created: "2026/01/01 10:00:00 GMT" }], count: 1 }
   ),
-  at(Dam.Move, Dam.move(assetId, { filename: "report.pdf" }), `PATCH /dam/assets/${assetId}`, [
-    ["DAM_INVALID_REQUEST", "DamInvalidRequest"],
-    ["DAM_RESOURCE_NOT_FOUND", "DamResourceNotFound"],
-    ["DAM_MUTATION_CONFLICT", "DamMutationConflict"],
-    ["DAM_MUTATION_FAILED", "DamMutationFailed"]
-  ]),
+  at(Dam.Move, Dam.move(assetId, { filename: "report.pdf" }), `PATCH /dam/assets/${assetId}`, writing),
   at(
     Assemblies.Create,
     // Without the recovery of a lost response, which has separate tests.

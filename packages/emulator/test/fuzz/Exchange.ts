@@ -30,18 +30,12 @@ const isComplete = (sent: string): boolean => {
 
 const nothing = (outcome: "closed" | "silent"): Answer => ({ outcome, headers: new Map(), body: "", isWhole: false })
 
-const unchunk = (text: string): { readonly body: string; readonly isWhole: boolean } => {
-  let rest = text
-  let body = ""
-  while (true) {
-    const line = rest.indexOf("\r\n")
-    if (line === -1) return { body, isWhole: false }
-    const size = Number.parseInt(rest.slice(0, line), 16)
-    if (size === 0) return { body, isWhole: true }
-    if (rest.length < line + 2 + size + 2) return { body, isWhole: false }
-    body += rest.slice(line + 2, line + 2 + size)
-    rest = rest.slice(line + 2 + size + 2)
-  }
+const unchunk = (text: string, body = ""): { readonly body: string; readonly isWhole: boolean } => {
+  const line = text.indexOf("\r\n")
+  const size = Number.parseInt(text.slice(0, line), 16)
+  const end = line + 2 + size
+  if (line === -1 || (size > 0 && text.length < end + 2)) return { body, isWhole: false }
+  return size === 0 ? { body, isWhole: true } : unchunk(text.slice(end + 2), body + text.slice(line + 2, end))
 }
 
 /** Parses the first response that is not an interim response (status 1xx). */
@@ -68,11 +62,8 @@ export const exchange = (port: number, bytes: Buffer): Promise<Answer> =>
   new Promise((resolve) => {
     const isHead = bytes.subarray(0, 5).toString("latin1") === "HEAD "
     let received = ""
-    let done = false
     const socket = connect({ host: "127.0.0.1", port, allowHalfOpen: true })
     const end = (answer: Answer) => {
-      if (done) return
-      done = true
       clearTimeout(timer)
       clearTimeout(half)
       socket.resetAndDestroy()
@@ -90,9 +81,9 @@ export const exchange = (port: number, bytes: Buffer): Promise<Answer> =>
       const answer = parse(received, isHead)
       if (answer?.isWhole === true) end(answer)
     })
-    socket.on("error", () => end(parse(received, isHead) ?? nothing("closed")))
-    socket.on("end", () => end(parse(received, isHead) ?? nothing("closed")))
-    socket.on("close", () => end(nothing("closed")))
+    for (const event of ["error", "end", "close"]) {
+      socket.on(event, () => end(parse(received, isHead) ?? nothing("closed")))
+    }
   })
 
 const parseJson = (text: string): unknown => {
@@ -103,17 +94,6 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-const isErrorObject = (value: unknown, status: number): boolean =>
-  typeof value === "object" &&
-  value !== null &&
-  "error" in value &&
-  typeof value.error === "string" &&
-  "http_code" in value &&
-  value.http_code === status
-
-const isHook = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && "error" in value && String(value.error).startsWith("ERR_")
-
 /** Why a response is wrong; undefined if it is right. A closed connection is right, because some requests never end. */
 export const wrong = (sent: Buffer, { body, headers, isWhole, outcome }: Answer): string | undefined => {
   if (outcome === "silent") return "no answer"
@@ -121,10 +101,10 @@ export const wrong = (sent: Buffer, { body, headers, isWhole, outcome }: Answer)
   if (outcome >= 500) return `status ${outcome}: ${body.slice(0, 200)}`
   if (sent.subarray(0, 5).toString("latin1") === "HEAD ") return undefined
   if (!isWhole) return `a broken error, ${outcome}`
-  const value = parseJson(body)
-  if (isErrorObject(value, outcome)) return undefined
+  const { error, http_code } = Object(parseJson(body))
+  if (typeof error === "string" && http_code === outcome) return undefined
   const isTus = headers.get("content-type")?.startsWith("text/plain") === true
-  return isTus && (/^ERR_[A-Z0-9_]+: .+\n$/s.test(body) || isHook(value))
+  return isTus && (/^ERR_[A-Z0-9_]+: .+\n$/s.test(body) || String(error).startsWith("ERR_"))
     ? undefined
     : `no error object, ${outcome}: ${body.slice(0, 200)}`
 }
