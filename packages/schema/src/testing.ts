@@ -20,6 +20,7 @@ import * as Rule from "./internal/rules/rule.ts"
 import { rulesOf } from "./internal/rules/trial.ts"
 import type { Break, Change, Key, Rules } from "./unstable/TestingRules.ts"
 
+export { closed, required, rule } from "./internal/rules/rule.ts"
 export type { Rules }
 
 /**
@@ -236,30 +237,6 @@ export const at = (
       edge: edge && Rule.set(outer, edge)
     }))
   })
-
-/**
- * A rule of one part of a request.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const rule = Rule.rule
-
-/**
- * The rule that a key is required. The last key of the path is taken out.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const required = Rule.missing
-
-/**
- * The rule that the object at a path has no unknown key.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const closed = Rule.unknownKey
 
 /**
  * The inputs of a schema, with all of its rules: each issue with which it refuses values is a rule. `valid` generates the
