@@ -514,21 +514,7 @@ export const group = <
       params: { uploadId: AnyUploadId },
       payload: (options?.fields === undefined ? withAnyField(form) : form).pipe(HttpApiSchema.asMultipartStream()),
       success: Uploaded,
-      error: [
-        Refusal.BodyMalformed,
-        Refusal.InvalidInput,
-        Refusal.Unauthenticated,
-        Refusal.Forbidden,
-        Refusal.OriginRefused,
-        Refusal.BodyTooSlow,
-        Refusal.UploadExists,
-        Refusal.BodyTooLarge,
-        Refusal.UnsupportedBody,
-        Refusal.TooManyRequests,
-        Refusal.ApplicationFailed,
-        Refusal.UploadFailed,
-        Refusal.Busy
-      ]
+      error: [...Respond.errorsForPages, Refusal.UploadExists, Refusal.UploadFailed]
     }).annotate(OpenApi.Summary, "Takes a file, and streams it on into an Assembly"),
     HttpApiEndpoint.get("watch", path, {
       params: { uploadId: AnyUploadId },

@@ -37,3 +37,16 @@ export const failed = new Refusal.ApplicationFailed({ description: "The applicat
 /** Logs a defect, and makes an answer that does not describe it. */
 const defect = (what: unknown) =>
   Effect.logError("A route failed", what).pipe(Effect.andThen(HttpServerRespondable.toResponse(failed)))
+
+/** The errors of every route that reads a body. */
+export const errors = [
+  Refusal.BodyMalformed,
+  Refusal.BodyTooSlow,
+  Refusal.BodyTooLarge,
+  Refusal.UnsupportedBody,
+  Refusal.ApplicationFailed,
+  Refusal.Busy
+] as const
+
+/** The errors of a route for pages, whose requests a policy may refuse. */
+export const errorsForPages = [...errors, ...Refusal.PolicyRefusal.members, Refusal.OriginRefused] as const
