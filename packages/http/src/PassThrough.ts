@@ -441,7 +441,7 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  * - A file is stored once for each id of an upload, whichever process of the application receives its form. If the file is
  *   stored already, the answer is the same again. If its Assembly waits for the file, because the process of an earlier
  *   request was killed, this Assembly is canceled, and the file is stored in a new one.
- * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before the
+ * - The events are Server-Sent Events with an event of the upload as JSON in `data`. A page may watch an upload before the
  *   upload starts. Only the process that receives an upload has the events of this upload.
  *
  * **Gotchas**
