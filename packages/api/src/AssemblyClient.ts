@@ -19,7 +19,6 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as ApiError from "./ApiError.ts"
 import * as Attempt from "./internal/attempt.ts"
 import * as Request from "./internal/request.ts"
 import * as Telemetry from "./internal/telemetry.ts"
@@ -339,12 +338,7 @@ export const layerTest = (
           // The type of `handler` ensures that the responses have the types of the operation.
           // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
           run(operation, input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
-        open:
-          options?.open ??
-          ((_, { operation }) =>
-            Effect.fail(
-              new ApiError.TransportFailure({ operation, description: "there is no update stream", sent: "no" })
-            ))
+        open: options?.open ?? Exchange.withoutUpdates
       })
     })
   )

@@ -13,7 +13,7 @@ import type * as Schema from "effect/Schema"
 import * as Budget from "./internal/budget.ts"
 import * as Store from "./internal/budgetStore.ts"
 
-export { BudgetStore, BudgetStoreFailed } from "./internal/budgetStore.ts"
+export { BudgetStore, BudgetStoreFailed, layerMemory as layerStoreMemory } from "./internal/budgetStore.ts"
 
 /**
  * The quotas of an account.
@@ -43,14 +43,6 @@ export const layerNoDeps = (
   options: Options = {}
 ): Layer.Layer<never, InvalidRequest, RateLimiter.RateLimiter | Store.BudgetStore> =>
   Layer.effect(Low.Budget, Budget.make(options))
-
-/**
- * Keeps the pauses and the running Assemblies of one process.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerStoreMemory: Layer.Layer<Store.BudgetStore> = Store.layerMemory
 
 /**
  * Makes the requests of operations, uploads and tokens wait, so that the account stays within its quotas.
@@ -84,7 +76,7 @@ export const layer = (options: Options = {}): Layer.Layer<never, InvalidRequest>
     // The store in memory of `RateLimiter` is one memoized Layer, which all budgets of a program would share.
     Effect.sync(() =>
       layerNoDeps(options).pipe(
-        Layer.provide([Layer.fresh(Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)), layerStoreMemory])
+        Layer.provide([Layer.fresh(Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)), Store.layerMemory])
       )
     )
   )

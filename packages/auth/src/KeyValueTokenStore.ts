@@ -41,11 +41,8 @@ const encodeAtRest = Schema.encodeEffect(AtRest)
 const textOf = ({ audience, authKey, baseUrl, scopes }: TokenStore.Grant): Uint8Array =>
   utf8.encode(JSON.stringify([authKey, audience, baseUrl, scopes]))
 
-const layerCrypto = Layer.mergeAll(
-  Aead.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)),
-  Kdf.layerWebCrypto,
-  Digest.layerWebCrypto,
-  SecureRandom.layerWebCrypto
+const layerCrypto = Layer.mergeAll(Aead.layerWebCrypto, Kdf.layerWebCrypto, Digest.layerWebCrypto).pipe(
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
 const makeKeyValueStore = Effect.gen(function* () {

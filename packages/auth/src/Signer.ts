@@ -13,7 +13,6 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
-import { Algorithm } from "./internal/hmac.ts"
 import * as Hmac from "./internal/hmac.ts"
 
 /**
@@ -27,9 +26,9 @@ export class Signer extends Context.Service<
   { readonly sign: (text: string) => Effect.Effect<Redacted.Redacted> }
 >()("@assembly-effect/auth/Signer") {}
 
-export { Algorithm }
+export { Algorithm } from "./internal/hmac.ts"
 
-const Settings = Schema.Struct({ algorithm: Schema.optional(Algorithm) })
+const Settings = Schema.Struct({ algorithm: Schema.optional(Hmac.Algorithm) })
 
 /**
  * The options of a Signer: the `algorithm` of the signatures, `sha384` by default. An unknown algorithm fails with
@@ -44,7 +43,7 @@ const decode = Rules.decoder("Signer", Settings)
 
 const utf8 = new TextEncoder()
 
-const toSignature = (algorithm: Algorithm, digits: string): Redacted.Redacted =>
+const toSignature = (algorithm: Hmac.Algorithm, digits: string): Redacted.Redacted =>
   Redacted.make(`${algorithm}:${digits}`, { label: "signature" })
 
 /**
@@ -124,7 +123,7 @@ export const make = Effect.fnUntraced(function* (options: Options & { readonly s
  * @category layers
  */
 export const layerFrom = (
-  hmac: (secret: Redacted.Redacted, algorithm: Algorithm) => (text: string) => string,
+  hmac: (secret: Redacted.Redacted, algorithm: Hmac.Algorithm) => (text: string) => string,
   options: Options = {}
 ): Layer.Layer<Signer, InvalidRequest, Credentials.Credentials> =>
   Layer.effect(

@@ -98,18 +98,8 @@ interface Memory {
 
 const maxRefused = 8
 
-/** The store of a program that provides none. */
-const none: TokenStore.TokenStore["Service"] = {
-  load: () => Effect.succeedNone,
-  save: () => Effect.void,
-  forget: () => Effect.void
-}
-
 /** The minimum pause after a failed renewal while the token is still valid, in milliseconds. */
 const renewalPause = 5_000
-
-const isLater = (time: DateTime.Utc | undefined, now: number): boolean =>
-  time === undefined || time.epochMilliseconds > now
 
 /** A time after the largest possible date counts as no time. */
 const toTime = (millis: number): DateTime.Utc | undefined => Option.getOrUndefined(DateTime.make(millis))
@@ -130,6 +120,8 @@ const toToken = (
 /** The time from `now` to a moment in milliseconds, at least zero. The time is infinite if `moment` is undefined. */
 const timeUntil = (moment: DateTime.Utc | undefined, now: number): number =>
   moment === undefined ? Infinity : Math.max(0, moment.epochMilliseconds - now)
+
+const isLater = (time: DateTime.Utc | undefined, now: number): boolean => timeUntil(time, now) > 0
 
 /** A token that is used until its renewal or for at most this time, and not after its expiry. */
 const toLease = (token: TokenStore.Token, now: number, most = timeUntil(token.renewAt, now)): Lease => ({
@@ -153,7 +145,8 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const maxWait = Duration.toMillis(times.maxWait ?? 60_000)
   const renewBefore = Duration.toMillis(times.renewBefore ?? 60_000)
   const credentials = yield* Credentials.Credentials
-  const store = Option.getOrElse(yield* Effect.serviceOption(TokenStore.TokenStore), () => none)
+  const store = Option.getOrUndefined(yield* Effect.serviceOption(TokenStore.TokenStore))
+  const load = (grant: TokenStore.Grant) => store?.load(grant) ?? Effect.succeedNone
   const environment: TokenEndpoint.Environment = {
     send: Sender.of(yield* HttpClient.HttpClient),
     credentials,
@@ -181,7 +174,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       const asked = yield* Clock.currentTimeMillis
       const token = toToken(yield* TokenEndpoint.request(grant, environment), asked, renewBefore)
       memory.latest = token
-      yield* store.save(grant, token)
+      if (store !== undefined) yield* store.save(grant, token)
       return toLease(token, yield* Clock.currentTimeMillis)
     },
     Effect.withSpan("Tokens.request", {
@@ -197,7 +190,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
    */
   const lookup = Effect.fnUntraced(function* (grant: TokenStore.Grant): Effect.fn.Return<Lease, AuthError.AuthError> {
     const memory = memoryOf(grant)
-    const stored = Option.getOrUndefined(yield* store.load(grant))
+    const stored = Option.getOrUndefined(yield* load(grant))
     // The time is read after the access to the store, because the access may take some time.
     const now = yield* Clock.currentTimeMillis
     const current = [stored, memory.latest].find(
@@ -232,8 +225,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
         memory.latest = undefined
         memory.refused = [value, ...memory.refused].slice(0, maxRefused)
         yield* Cache.invalidateWhen(leases, grant, ({ token }) => hasValue(value)(token))
-        const stored = yield* store.load(grant)
-        if (Option.exists(stored, hasValue(value))) yield* store.forget(grant)
+        if (store !== undefined && Option.exists(yield* load(grant), hasValue(value))) yield* store.forget(grant)
       }
     })
   })

@@ -117,28 +117,24 @@ const make = Effect.fnUntraced(function* (options: Options = {}) {
   const mac = yield* Mac.Mac
   const accepted = new Set<Signer.Algorithm>(algorithms)
 
-  const check = Effect.fnUntraced(function* ({ signature, transloadit }: Notification) {
-    const [, prefix = "sha1", digits = ""] = prefixed.exec(signature.trim()) ?? []
-    const algorithm = prefix.toLowerCase()
-    if (!isAlgorithm(algorithm) || !accepted.has(algorithm)) {
-      return yield* mismatch(`the algorithm is not one of ${[...accepted].join(", ")}`)
-    }
-    const tag = Hex.decode(digits)
-    if (Result.isFailure(tag) || digits !== digits.toLowerCase()) {
-      return yield* mismatch("the digest is not in lower-case hexadecimal digits")
-    }
-    // `Mac` compares in constant time and refuses a digest of another length. HMAC cannot fail in a way that a caller
-    // could handle.
-    const key = yield* Hmac.key(algorithm, secret)
-    const matches = yield* Effect.orDie(mac.verify(key, tag.success, new TextEncoder().encode(transloadit)))
-    return matches ? undefined : yield* mismatch("the digest does not match the text")
-  })
-
   return Webhook.of({
-    verify: Effect.fnUntraced(function* (notification) {
-      yield* check(notification)
+    verify: Effect.fnUntraced(function* ({ signature, transloadit }) {
+      const [, prefix = "sha1", digits = ""] = prefixed.exec(signature.trim()) ?? []
+      const algorithm = prefix.toLowerCase()
+      if (!isAlgorithm(algorithm) || !accepted.has(algorithm)) {
+        return yield* mismatch(`the algorithm is not one of ${[...accepted].join(", ")}`)
+      }
+      const tag = Hex.decode(digits)
+      if (Result.isFailure(tag) || digits !== digits.toLowerCase()) {
+        return yield* mismatch("the digest is not in lower-case hexadecimal digits")
+      }
+      // `Mac` compares in constant time and refuses a digest of another length. HMAC cannot fail in a way that a caller
+      // could handle.
+      const key = yield* Hmac.key(algorithm, secret)
+      const matches = yield* Effect.orDie(mac.verify(key, tag.success, new TextEncoder().encode(transloadit)))
+      if (!matches) return yield* mismatch("the digest does not match the text")
       const body = yield* Effect.mapError(
-        Effect.fromResult(Json.parse(notification.transloadit)),
+        Effect.fromResult(Json.parse(transloadit)),
         (problem) => new MalformedNotification({ path: [], description: `the text is ${problem}` })
       )
       return yield* Effect.mapError(decodeStatus(body), toMalformed)

@@ -441,7 +441,7 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  * - A file is stored once for each id of an upload, whichever process of the application receives its form. If the file is
  *   stored already, the answer is the same again. If its Assembly waits for the file, because the process of an earlier
  *   request was killed, this Assembly is canceled, and the file is stored in a new one.
- * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before the
+ * - The events are Server-Sent Events with an event of the upload as JSON in `data`. A page may watch an upload before the
  *   upload starts. Only the process that receives an upload has the events of this upload.
  *
  * **Gotchas**
@@ -514,21 +514,7 @@ export const group = <
       params: { uploadId: AnyUploadId },
       payload: (options?.fields === undefined ? withAnyField(form) : form).pipe(HttpApiSchema.asMultipartStream()),
       success: Uploaded,
-      error: [
-        Refusal.BodyMalformed,
-        Refusal.InvalidInput,
-        Refusal.Unauthenticated,
-        Refusal.Forbidden,
-        Refusal.OriginRefused,
-        Refusal.BodyTooSlow,
-        Refusal.UploadExists,
-        Refusal.BodyTooLarge,
-        Refusal.UnsupportedBody,
-        Refusal.TooManyRequests,
-        Refusal.ApplicationFailed,
-        Refusal.UploadFailed,
-        Refusal.Busy
-      ]
+      error: [...Respond.errorsForPages, Refusal.UploadExists, Refusal.UploadFailed]
     }).annotate(OpenApi.Summary, "Takes a file, and streams it on into an Assembly"),
     HttpApiEndpoint.get("watch", path, {
       params: { uploadId: AnyUploadId },

@@ -267,18 +267,6 @@ export const group = <
     HttpApiEndpoint.post("sign", (options?.path ?? defaultPath) as Path, {
       payload: options?.body,
       success: Signed,
-      error: [
-        Refusal.BodyMalformed,
-        Refusal.InvalidInput,
-        Refusal.Unauthenticated,
-        Refusal.Forbidden,
-        Refusal.OriginRefused,
-        Refusal.BodyTooSlow,
-        Refusal.BodyTooLarge,
-        Refusal.UnsupportedBody,
-        Refusal.TooManyRequests,
-        Refusal.ApplicationFailed,
-        Refusal.Busy
-      ]
+      error: Respond.errorsForPages
     }).annotate(OpenApi.Summary, "Signs the params of an Assembly for a page")
   )

@@ -305,14 +305,6 @@ export const group = <
         Webhook.Notification.pipe(HttpApiSchema.asFormUrlEncoded())
       ],
       success: Received,
-      error: [
-        Refusal.BodyMalformed,
-        Refusal.SignatureRefused,
-        Refusal.BodyTooSlow,
-        Refusal.BodyTooLarge,
-        Refusal.UnsupportedBody,
-        Refusal.ApplicationFailed,
-        Refusal.Busy
-      ]
+      error: [...Respond.errors, Refusal.SignatureRefused]
     }).annotate(OpenApi.Summary, "Receives a notification of the service")
   )

@@ -103,14 +103,9 @@ const expiries = {
 }
 
 /**
- * The name of a Template. A name has the same rules as an {@link IdOrName}, so that the path of a request can contain
- * the name instead of the id.
- */
-const Name = IdOrName
-
-/**
  * The params of a request to create a Template.
  *
+ * - `name`: has the rules of an {@link IdOrName}, so that the path of a request can contain the name instead of the id.
  * - `requireSignatureAuth`: whether only signed requests may use the Template.
  * - `assemblyStatusExpiry`: how long the service keeps the Statuses of Assemblies with this Template.
  * - `transcodingResultExpiry`: how long the service keeps the results of these Assemblies.
@@ -121,7 +116,7 @@ const Name = IdOrName
  * @category schemas
  */
 export const CreateRequest = named<CreateRequest>()(
-  renamed({ name: Name, template: Content, requireSignatureAuth: Schema.optionalKey(Flag), ...expiries })
+  renamed({ name: IdOrName, template: Content, requireSignatureAuth: Schema.optionalKey(Flag), ...expiries })
 )
 /**
  * @since 0.1.0
@@ -138,7 +133,7 @@ export interface CreateRequest extends Structure<typeof CreateRequest> {}
  * @category schemas
  */
 export const UpdateRequest = renamed({
-  name: Schema.optionalKey(Name),
+  name: Schema.optionalKey(IdOrName),
   template: Schema.optionalKey(Content),
   requireSignatureAuth: Schema.optionalKey(Flag),
   ...expiries

@@ -20,6 +20,7 @@ import * as Rule from "./internal/rules/rule.ts"
 import { rulesOf } from "./internal/rules/trial.ts"
 import type { Break, Change, Key, Rules } from "./unstable/TestingRules.ts"
 
+export { closed, required, rule } from "./internal/rules/rule.ts"
 export type { Rules }
 
 /**
@@ -132,21 +133,6 @@ const positiveZeros = (value: unknown): unknown => {
   return value === 0 ? 0 : value
 }
 
-const build = <T, E>(base: Forms<Arbitrary.Arbitrary<T>, (value: T) => E>, rules: Rules): Inputs<T, E> => {
-  const encode = (value: T) => positiveZeros(base.wire(value)) as E
-  const wire = Arbitrary.map(base.decoded, encode)
-  const cases = { decoded: casesOf(base.decoded, rules.decoded), wire: casesOf(wire, rules.wire) }
-  const decoded = withEdges(base.decoded, rules.decoded)
-  return {
-    valid: { decoded, wire: Rule.oneOf(Arbitrary.map(decoded, encode), withEdges(wire, rules.wire)) },
-    invalid: {
-      decoded: anyOf(cases.decoded.map(({ invalid }) => invalid)),
-      wire: anyOf(cases.wire.map(({ invalid }) => invalid))
-    },
-    rules: cases
-  }
-}
-
 /**
  * The inputs of values that `decoded` generates and `encode` writes, with their rules.
  *
@@ -157,7 +143,21 @@ export const from = <T, E>(
   decoded: Arbitrary.Arbitrary<T>,
   encode: (value: T) => E,
   ...rules: ReadonlyArray<Rules>
-): Inputs<T, E> => build({ decoded, wire: encode }, Rule.join(rules))
+): Inputs<T, E> => {
+  const all = Rule.join(rules)
+  const toWire = (value: T) => positiveZeros(encode(value)) as E
+  const wire = Arbitrary.map(decoded, toWire)
+  const cases = { decoded: casesOf(decoded, all.decoded), wire: casesOf(wire, all.wire) }
+  const valid = withEdges(decoded, all.decoded)
+  return {
+    valid: { decoded: valid, wire: Rule.oneOf(Arbitrary.map(valid, toWire), withEdges(wire, all.wire)) },
+    invalid: {
+      decoded: anyOf(cases.decoded.map(({ invalid }) => invalid)),
+      wire: anyOf(cases.wire.map(({ invalid }) => invalid))
+    },
+    rules: cases
+  }
+}
 
 /** Checks that the rules of a test belong to its schema. */
 const check = <A>(
@@ -236,30 +236,6 @@ export const at = (
       edge: edge && Rule.set(outer, edge)
     }))
   })
-
-/**
- * A rule of one part of a request.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const rule = Rule.rule
-
-/**
- * The rule that a key is required. The last key of the path is taken out.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const required = Rule.missing
-
-/**
- * The rule that the object at a path has no unknown key.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const closed = Rule.unknownKey
 
 /**
  * The inputs of a schema, with all of its rules: each issue with which it refuses values is a rule. `valid` generates the

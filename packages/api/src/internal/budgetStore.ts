@@ -50,7 +50,12 @@ export class BudgetStore extends Context.Service<
 /** How long this process runs, in milliseconds. Nobody can set this clock. */
 export const uptime = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-/** See `Budget.layerStoreMemory`. */
+/**
+ * Keeps the pauses and the running Assemblies of one process.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerMemory: Layer.Layer<BudgetStore> = Layer.fresh(
   Layer.sync(BudgetStore, () => {
     const pauses = new Map<string, number>()

@@ -1,7 +1,6 @@
 /** Reads the response to an operation: its success, or one of its errors. */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
-import type { Gathered } from "@assembly-effect/auth/unstable/Outcome"
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Json from "@assembly-effect/schema/unstable/Json"
@@ -46,7 +45,7 @@ export interface Asked {
 /** A response, and the facts about its request. */
 interface Answered extends Asked {
   readonly operation: Operation.Any
-  readonly response: Gathered
+  readonly response: Outcome.Gathered
 }
 
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
@@ -190,8 +189,6 @@ const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyId: stri
     (id) => id !== undefined && id !== null && id !== assemblyId
   )
 
-const excerptBytes = 8 * 1024
-
 /**
  * Makes the function that decodes the response to an operation. The content type is ignored, because the service may
  * send JSON as text/plain (spec.md, "Endpoints"). If the body of an error response cannot be read, the status alone shows
@@ -201,20 +198,18 @@ export const decoder = (operation: Operation.Any, maxBytes: number) => {
   const decodeSuccess = SchemaParser.decodeUnknownResult(operation.success, { errors: "all" })
   const isStatus = operation.answers === "assemblyStatus"
 
-  return (response: Gathered, asked: Asked): Exit.Exit<unknown, Failed> => {
+  return (response: Outcome.Gathered, asked: Asked): Exit.Exit<unknown, Failed> => {
     const answered: Answered = { ...asked, operation, response }
     const { end, status } = response
-    const isOk = Outcome.isSuccess(status)
     const refused = (problem: string, text: string) => Exit.fail(failed(unexpected(answered, problem, text)))
 
     if (Outcome.isRedirect(status)) return refused("redirects are not followed", "")
-    if (isOk && typeof end !== "string") return Exit.fail(failed(Exchange.toFailure(asked.subject)(end)))
-    const read = Outcome.textOf(response, maxBytes)
-    if (isOk && read.description !== undefined) return refused(read.description, read.text.slice(0, excerptBytes))
-
-    const body = read.description === undefined ? readJson(read.text) : Result.fail(read.description)
+    if (Outcome.isSuccess(status) && typeof end !== "string")
+      return Exit.fail(failed(Exchange.toFailure(asked.subject)(end)))
+    const { description, text } = Outcome.textOf(response, maxBytes)
+    const body = description === undefined ? readJson(text) : Result.fail(description)
     if (Result.isFailure(body) || !isAnswer(operation, status, body.success)) {
-      return Exit.fail(toFailed(answered, read.text, body))
+      return Exit.fail(toFailed(answered, text, body))
     }
     const { assemblyId } = asked.subject
     if (isStatus && assemblyId !== undefined && Predicate.isObject(body.success)) {
@@ -222,6 +217,6 @@ export const decoder = (operation: Operation.Any, maxBytes: number) => {
       if (isOfAnother(body.success, assemblyId)) return refused("the Status of another Assembly", "")
     }
     const decoded = decodeSuccess(isStatus ? withId(assemblyId, body.success) : body.success)
-    return Result.isSuccess(decoded) ? Exit.succeed(decoded.success) : refused(brokenRule(decoded.failure), read.text)
+    return Result.isSuccess(decoded) ? Exit.succeed(decoded.success) : refused(brokenRule(decoded.failure), text)
   }
 }

@@ -50,17 +50,15 @@ export const Details = Schema.Struct({
  */
 export type Details = typeof Details.Type
 
+type Answered = Pick<Details, "description" | "status"> & { readonly code?: string | undefined }
+
 /**
  * The code and the status of a response, and the explanation of the service if it differs from the code.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const answered = ({
-  code,
-  description,
-  status
-}: Pick<Details, "description" | "status"> & { readonly code?: string | undefined }): string =>
+export const answered = ({ code, description, status }: Answered): string =>
   `${code === undefined ? "" : `${code}, `}status ${status}${description === "" || description === code ? "" : `: ${description}`}`
 
 /**

@@ -63,14 +63,9 @@ export const requestIdOf = (
 export const toFailure =
   (subject: Subject) =>
   (error: Lost | HttpClientError.HttpClientError): ApiError.TransportFailure => {
-    const { code, permanent, description, sent } = error._tag === "Lost" ? error : Diagnosis.diagnose(error)
-    return new ApiError.TransportFailure({
-      ...subject,
-      description,
-      sent,
-      permanent,
-      ...(code === undefined ? undefined : { code })
-    })
+    const { code, description, permanent, sent } = error._tag === "Lost" ? error : Diagnosis.diagnose(error)
+    const failure = { ...subject, description, permanent, sent }
+    return new ApiError.TransportFailure(code === undefined ? failure : { ...failure, code })
   }
 
 /**
@@ -132,3 +127,12 @@ export const inTime =
       duration: limit,
       orElse: () => Effect.fail(new ApiError.TimedOut({ ...subject, after: limit }))
     })
+
+/**
+ * The `open` of an `AssemblyClient` without update streams.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const withoutUpdates = (_: unknown, { operation }: Subject): Effect.Effect<never, ApiError.TransportFailure> =>
+  Effect.fail(new ApiError.TransportFailure({ operation, description: "there is no update stream", sent: "no" }))

@@ -141,26 +141,22 @@ const notAdmitted = ({ message, wait }: Budget.NotAdmitted): AuthError.AuthError
  * Requests one token. The credentials are sent only to the checked base URL, and redirects are not followed. The wait
  * for the budget does not count towards the time limit; the operation that needs the token may time out earlier.
  */
-export const request = Effect.fnUntraced(
-  function* (grant: Grant, environment: Environment): Effect.fn.Return<Answer, AuthError.AuthError> {
-    const { budget, requestTimeout, send } = environment
-    if (budget !== undefined) {
-      const permit = { url: grant.baseUrl, need: "request", until: Infinity } as const
-      yield* Effect.mapError(budget.enter(permit), notAdmitted)
-    }
-    const limits = { maxBytes, millis: requestTimeout }
-    const gathered = yield* Effect.mapError(send(toRequest(grant, environment), limits), (error) =>
-      error._tag === "Lost"
-        ? lost(error)
-        : new AuthError.TokenUnavailable({ description: `no response after ${requestTimeout / 1000} s` })
-    )
-    return yield* read(grant, environment, gathered, yield* Clock.currentTimeMillis)
-  },
-  (requested, _, { budget }) =>
-    // An error without a status is that of the budget itself.
-    Effect.tapError(requested, (error) =>
-      budget !== undefined && error._tag === "TokenRateLimited" && error.status !== undefined
-        ? budget.pause("request", error.retryAfter)
-        : Effect.void
-    )
-)
+export const request = Effect.fnUntraced(function* (
+  grant: Grant,
+  environment: Environment
+): Effect.fn.Return<Answer, AuthError.AuthError> {
+  const { budget, requestTimeout, send } = environment
+  if (budget !== undefined) {
+    const permit = { url: grant.baseUrl, need: "request", until: Infinity } as const
+    yield* Effect.mapError(budget.enter(permit), notAdmitted)
+  }
+  const limits = { maxBytes, millis: requestTimeout }
+  const gathered = yield* Effect.mapError(send(toRequest(grant, environment), limits), (error) =>
+    error._tag === "Lost"
+      ? lost(error)
+      : new AuthError.TokenUnavailable({ description: `no response after ${requestTimeout / 1000} s` })
+  )
+  return yield* Effect.tapError(read(grant, environment, gathered, yield* Clock.currentTimeMillis), (error) =>
+    budget !== undefined && error._tag === "TokenRateLimited" ? budget.pause("request", error.retryAfter) : Effect.void
+  )
+})

@@ -8,6 +8,7 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Guard from "../internal/guard.ts"
 import * as Bytes from "./Bytes.ts"
@@ -108,13 +109,11 @@ const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Wat
  * does not keep a copy of a streamed body. Some runtimes, such as workerd, do not support `error`. In such a runtime, a
  * streamed request gets the status of the redirect, as other requests do.
  */
-const redirectMode = (): RequestRedirect => {
-  try {
-    return new Request("https://example.com", { redirect: "error" }).redirect
-  } catch {
-    return "manual"
-  }
-}
+const redirectMode = (): RequestRedirect =>
+  Result.getOrElse(
+    Result.try(() => new Request("https://example.com", { redirect: "error" }).redirect),
+    () => "manual"
+  )
 
 /**
  * Whether a request declared the length of its streamed body (`content-length`). `fetch` sends a stream without its

@@ -43,9 +43,6 @@ const retryAfter = (headers: Headers.Headers, now: number): number => {
   return Math.max(0, parseDate(header) - (Number.isNaN(date) ? now : date))
 }
 
-/** The longest wait, in milliseconds. This limit is finite, so that a sum of waits is finite too. */
-const longest = Number.MAX_SAFE_INTEGER
-
 /**
  * The pause that a response requests, at the time `now` (in milliseconds since 1970). If the body and `Retry-After` name
  * different pauses, the longer pause counts. The pause is always finite, but may be extremely long, so the caller needs
@@ -56,7 +53,8 @@ const longest = Number.MAX_SAFE_INTEGER
  */
 export const named = (headers: Headers.Headers, body: unknown, now: number): Option.Option<Duration.Duration> => {
   const wait = Math.max(...[retryAfter(headers, now), retryIn(body)].filter((millis) => millis >= 0))
-  return wait < 0 ? Option.none() : Option.some(Duration.millis(Math.min(wait, longest)))
+  // A sum of waits is finite too.
+  return wait < 0 ? Option.none() : Option.some(Duration.millis(Math.min(wait, Number.MAX_SAFE_INTEGER)))
 }
 
 /**

@@ -38,7 +38,17 @@ export const budget = (most: number): Budget => {
 /** Why a body cannot be read. */
 export type Problem = Refusal.BodyMalformed | Refusal.BodyTooLarge | Refusal.BodyTooSlow | Refusal.Busy
 
-const tooLarge = (bytes: number) => new Refusal.BodyTooLarge({ description: `The body has more than ${bytes} bytes.` })
+/** Fails a stream that has more bytes than there is room for. */
+export const limited =
+  (room: () => number, description: string) =>
+  <E>(stream: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E | Refusal.BodyTooLarge> =>
+    Stream.suspend(() => {
+      let bytes = 0
+      return Stream.mapEffect(stream, (chunk) => {
+        bytes += chunk.length
+        return bytes > room() ? Effect.fail(new Refusal.BodyTooLarge({ description })) : Effect.succeed(chunk)
+      })
+    })
 
 /** The media type of a body in lower case, without its parameters. */
 export const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
@@ -51,14 +61,11 @@ const bounded = (
 ): Stream.Stream<Uint8Array, Refusal.BodyMalformed | Refusal.BodyTooLarge> =>
   Stream.suspend(() => {
     // A body whose announced size exceeds the limit is refused before it is received.
-    if (Number(request.headers["content-length"] ?? 0) > most) return Stream.fail(tooLarge(most))
-    let bytes = 0
+    if (Number(request.headers["content-length"] ?? 0) > most)
+      return Stream.fail(new Refusal.BodyTooLarge({ description: `The body has more than ${most} bytes.` }))
     return request.stream.pipe(
       Stream.mapError(() => new Refusal.BodyMalformed({ description: "The body breaks off." })),
-      Stream.mapEffect((chunk) => {
-        bytes += chunk.length
-        return bytes > most ? Effect.fail(tooLarge(most)) : Effect.succeed(chunk)
-      })
+      limited(() => most, `The body has more than ${most} bytes.`)
     )
   })
 

@@ -53,22 +53,15 @@ const bodyOf = (
   request: HttpServerRequest.HttpServerRequest,
   idleTimeout: Duration.Input,
   room: () => number
-): Stream.Stream<Uint8Array, Body.Problem> => {
-  let bytes = 0
-  return request.stream.pipe(
+): Stream.Stream<Uint8Array, Body.Problem> =>
+  request.stream.pipe(
     Stream.mapError((): Body.Problem => malformed("The body breaks off.")),
     Stream.timeoutOrElse({
       duration: idleTimeout,
       orElse: () => Stream.fail<Body.Problem>(new Refusal.BodyTooSlow({ description: "The body stopped arriving." }))
     }),
-    Stream.mapEffect((chunk) => {
-      bytes += chunk.length
-      return bytes > room()
-        ? Effect.fail<Body.Problem>(new Refusal.BodyTooLarge({ description: "The body is too large." }))
-        : Effect.succeed(chunk)
-    })
+    Body.limited(room, "The body is too large.")
   )
-}
 
 /**
  * Reads a multipart form up to its file. The file is read later, while the scope is open.
@@ -116,15 +109,9 @@ export const read = Effect.fnUntraced(function* (
   const content = (maxBytes: number) =>
     Stream.suspend(() => {
       room = maxBytes + besides
-      let bytes = 0
       return file.content.pipe(
         Stream.mapError(Form.toProblem(limits)),
-        Stream.mapEffect((chunk) => {
-          bytes += chunk.length
-          return bytes > maxBytes
-            ? Effect.fail(new Refusal.BodyTooLarge({ description: `The file has more than ${maxBytes} bytes.` }))
-            : Effect.succeed(chunk)
-        }),
+        Body.limited(() => maxBytes, `The file has more than ${maxBytes} bytes.`),
         Stream.concat(Stream.drain(Stream.fromEffect(end)))
       )
     })

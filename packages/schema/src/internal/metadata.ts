@@ -97,10 +97,7 @@ const decode = (
     else {
       const value = space === -1 ? Result.succeed(null) : decodeValue(entry.slice(space + 1))
       if (Result.isFailure(value)) broken(value.failure, [key])
-      found.set(
-        key,
-        Result.getOrElse(value, () => null)
-      )
+      found.set(key, Result.isSuccess(value) ? value.success : null)
     }
   }
   return Arr.isReadonlyArrayNonEmpty(issues) ? Result.fail(issues) : Result.succeed(Object.fromEntries(found))

@@ -76,13 +76,10 @@ const rename = (
   keys: Readonly<Record<string, string | undefined>>,
   toObjects: (fields: Schema.Struct.Fields) => SchemaAST.AST
 ): SchemaAST.AST => {
-  const toWire: Record<string, string> = {}
-  const fromWire: Record<string, string> = {}
-  for (const key of Object.keys(fields)) {
-    const name = keys[key] ?? key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-    toWire[key] = name
-    fromWire[name] = key
-  }
+  const snake = (key: string) => key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const names = Object.keys(fields).map((key) => [key, keys[key] ?? snake(key)] as const)
+  const toWire = Object.fromEntries(names)
+  const fromWire = Object.fromEntries(names.map(([key, name]) => [name, key]))
   const from = toObjects(Struct.renameKeys(fields, toWire))
   const to = toObjects(Struct.map(fields, Schema.toType))
   return Schema.make<Schema.Codec<object>>(from).pipe(

@@ -2,6 +2,7 @@
  * Numbers and strings that several resources share.
  */
 import * as Order from "effect/Order"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
 const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })
@@ -102,19 +103,10 @@ export const PixelSize = between(1, Number.MAX_SAFE_INTEGER)
  * @category schemas
  */
 export const RegularExpression = Schema.String.check(
-  Schema.makeFilter(
-    (text) => {
-      try {
-        return new RegExp(text) instanceof RegExp
-      } catch {
-        return false
-      }
-    },
-    {
-      expected: "a valid regular expression",
-      arbitraryConstraint: {
-        patterns: [{ source: "^(?:[a-z0-9]{1,8}(?:\\\\\\.|\\.\\*|[/-])){0,4}[a-z]{1,3}$", flags: "" }]
-      }
+  Schema.makeFilter<string>((text) => Result.isSuccess(Result.try(() => new RegExp(text))), {
+    expected: "a valid regular expression",
+    arbitraryConstraint: {
+      patterns: [{ source: "^(?:[a-z0-9]{1,8}(?:\\\\\\.|\\.\\*|[/-])){0,4}[a-z]{1,3}$", flags: "" }]
     }
-  )
+  })
 )

@@ -133,34 +133,8 @@ export interface Job extends Request.Resource {
   readonly range?: { readonly end: number; readonly of: Representation.Representation }
 }
 
-const makeJob = Effect.fnUntraced(function* (
-  operation: string,
-  file: Assembly.File,
-  options: DownloadOptions,
-  sums: boolean
-): Effect.fn.Return<Job, InvalidRequest, HttpClient.HttpClient> {
-  const issues = [...optionIssues(options), ...statusIssues(file)]
-  if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
-  const url = Request.of(file, { allowsHttp: yield* allowsHttp, name: nameOf(file) })
-  if (Result.isFailure(url)) return yield* new InvalidRequest({ operation, issues: [url.failure] })
-  const { offset = 0 } = options
-  return {
-    operation,
-    sums,
-    file: nameOf(file),
-    url: url.success,
-    followsRedirects: true,
-    size: file.size ?? undefined,
-    md5hash: offset === 0 ? Md5.ofFile(file) : undefined,
-    stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? "30 seconds"),
-    maxBytes: options.maxBytes ?? Infinity,
-    offset,
-    http: yield* HttpClient.HttpClient
-  }
-})
-
 const checkSize = (
-  { file, maxBytes = Infinity }: Job,
+  { file, maxBytes = Infinity }: Pick<Job, "file" | "maxBytes">,
   subject: Partial<Request.Subject> & { readonly operation: string },
   size: number | undefined
 ) =>
@@ -262,7 +236,7 @@ const open = Effect.fnUntraced(function* (
       return yield* Exchange.unexpected(subject, status, "other bytes than the requested range")
     }
     const skip = state.received - start
-    const attempt: Attempt = {
+    return {
       subject,
       status,
       pull: yield* Request.pullBody(job, subject, response),
@@ -270,8 +244,7 @@ const open = Effect.fnUntraced(function* (
       skipped: skip > 0 && state.sum !== undefined ? yield* Md5.make : undefined,
       skip,
       left: end === undefined ? undefined : end - start
-    }
-    return attempt
+    } satisfies Attempt
   }).pipe(
     Scope.provide(scope),
     Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
@@ -373,10 +346,28 @@ export const start = Effect.fnUntraced(function* (
   file: Assembly.File,
   { sums, ...options }: DownloadOptions & { readonly sums: boolean }
 ): Effect.fn.Return<Download, ResultError.DownloadError, HttpClient.HttpClient | Scope.Scope> {
-  const job = yield* makeJob(operation, file, options, sums)
-  yield* Effect.annotateCurrentSpan(Telemetry.serverOf(job.url))
-  yield* checkSize(job, { operation }, job.size)
-  return yield* begin(job)
+  const issues = [...optionIssues(options), ...statusIssues(file)]
+  if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
+  const name = nameOf(file)
+  const url = Request.of(file, { allowsHttp: yield* allowsHttp, name })
+  if (Result.isFailure(url)) return yield* new InvalidRequest({ operation, issues: [url.failure] })
+  yield* Effect.annotateCurrentSpan(Telemetry.serverOf(url.success))
+  const { maxBytes = Infinity, offset = 0, stallTimeout = "30 seconds" } = options
+  const size = file.size ?? undefined
+  yield* checkSize({ file: name, maxBytes }, { operation }, size)
+  return yield* begin({
+    operation,
+    sums,
+    file: name,
+    url: url.success,
+    followsRedirects: true,
+    size,
+    md5hash: offset === 0 ? Md5.ofFile(file) : undefined,
+    stallTimeout: Duration.fromInputUnsafe(stallTimeout),
+    maxBytes,
+    offset,
+    http: yield* HttpClient.HttpClient
+  })
 })
 
 /** Starts a download as {@link start} does, from input that was checked. */

@@ -4,12 +4,11 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Path from "effect/Path"
-import type * as PlatformError from "effect/PlatformError"
 import * as Pull from "effect/Pull"
 import * as Schema from "effect/Schema"
 import * as ResultError from "../../ResultError.ts"
@@ -41,9 +40,6 @@ export interface Saved {
 
 const operation = "Results.save"
 
-const failed = (path: string, error: PlatformError.PlatformError) =>
-  new ResultError.SaveFailed({ path, ...Access.refusal(error) })
-
 const notAFile = (path: string, description: string) =>
   new ResultError.SaveFailed({ path, reason: "NotAFile", description })
 
@@ -60,10 +56,7 @@ const existingMode = (fs: FileSystem.FileSystem, path: string) =>
 
 const modeIssues = Rules.checker(Schema.Struct({ mode: Schema.optional(Rules.whole(0, 0o777)) }))
 
-const randomName = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
-  Effect.map((id) => `.${id}.part`),
-  Effect.provide(SecureRandom.layerWebCrypto)
-)
+const randomName = WebCrypto.useSync((crypto) => `.${crypto.randomUUID()}.part`)
 
 /**
  * Syncs a folder to the disk, so that the new name of a file survives a power failure. On a system that cannot sync a
@@ -139,6 +132,9 @@ export const save: (
       yield* syncFolder(fs, folder)
       return saved
     },
-    (saved, _, path) => Effect.catchTag(saved, "PlatformError", (error) => Effect.fail(failed(path, error))),
+    (saved, _, path) =>
+      Effect.catchTag(saved, "PlatformError", (error) =>
+        Effect.fail(new ResultError.SaveFailed({ path, ...Access.refusal(error) }))
+      ),
     Effect.withSpan(operation, { kind: "client" })
   )

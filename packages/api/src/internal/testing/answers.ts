@@ -129,16 +129,16 @@ export const of = (operation: Operation.Any, assemblyId: string | undefined): Re
   const unexpected = (name: string, answer: Arbitrary.Arbitrary<Untagged>) => one(name, "UnexpectedResponse", answer)
   const unauthenticated = withCode(oneOf(...ServiceError.authenticationCodes), oneOf(400, 401, 403))
   const unknown = withCode(unnamed(operation), oneOf(400, 403, 404, 409, 500, 503))
-  const otherBody = oneOf<unknown>(null, true, 5, "text", { ok: 1 }, [1])
-  const page = oneOf(200, 404, 502, 503)
-  const redirect = Arbitrary.all([success, oneOf(301, 302, 303, 307, 308)])
+  const others = [null, true, 5, "text", { ok: 1 }, [1]].map((body) => whole(200, JSON.stringify(body)))
+  const html = { "content-type": "text/html" }
+  const pages = [200, 404, 502, 503].map((status) => whole(status, "<html>Bad Gateway</html>", html))
   const elsewhere = { ...json, location: "https://elsewhere.example.com/" }
+  const redirects = Arbitrary.all([success, oneOf(301, 302, 303, 307, 308)])
+  const redirected = Arbitrary.map(redirects, ([body, status]) => whole(status, body, elsewhere))
+  const succeeded = Arbitrary.map(success, (body) => whole(200, body))
+  const cut = Arbitrary.map(half, (begun): Untagged => ({ ...begun, end: "cut" }))
   return [
-    one(
-      "a success",
-      "Success",
-      Arbitrary.map(success, (body) => whole(200, body))
-    ),
+    one("a success", "Success", succeeded),
     ...Object.entries(operation.errors).map(([code, Named]) => {
       const { _tag: tag } = new Named({ operation: operation.name, code, status: 400, description: "" })
       return one(code, tag, withCode(oneOf(code), statusOf(code)), code)
@@ -147,24 +147,11 @@ export const of = (operation: Operation.Any, assemblyId: string | undefined): Re
     one("a rate limit", "RateLimited", rateLimited),
     one("an error without a name", "ServiceFailure", unknown),
     unexpected("half a body", half),
-    unexpected(
-      "a body of another type",
-      Arbitrary.map(otherBody, (body) => whole(200, JSON.stringify(body)))
-    ),
-    unexpected(
-      "a page instead of JSON",
-      Arbitrary.map(page, (status) => whole(status, "<html>Bad Gateway</html>", { "content-type": "text/html" }))
-    ),
+    unexpected("a body of another type", oneOf(...others)),
+    unexpected("a page instead of JSON", oneOf(...pages)),
     unexpected("a body that is not UTF-8", oneOf(whole(200, new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])))),
-    unexpected(
-      "the status of a redirect",
-      Arbitrary.map(redirect, ([body, status]) => whole(status, body, elsewhere))
-    ),
-    one(
-      "a cut connection",
-      "TransportFailure",
-      Arbitrary.map(half, (begun) => ({ ...begun, end: "cut" }))
-    ),
+    unexpected("the status of a redirect", redirected),
+    one("a cut connection", "TransportFailure", cut),
     one("no answer in time", "TimedOut", oneOf<Untagged>({ ...whole(200, ""), end: "late" }))
   ]
 }

@@ -24,6 +24,7 @@ import * as ApiError from "../../ApiError.ts"
 import * as AssemblyClient from "../../AssemblyClient.ts"
 import type * as Operation from "../../unstable/Operation.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
+import * as Exchange from "../../unstable/Exchange.ts"
 import * as Answers from "./answers.ts"
 
 /**
@@ -255,10 +256,7 @@ export const layerGenerated = (options: {
           Effect.flatMap(draw(operation, input), (drawn) =>
             client.run(operation, input).pipe(RetryPolicy.none, Effect.provideService(Drawn, drawn))
           ),
-        open: (_, { operation }) =>
-          Effect.fail(
-            new ApiError.TransportFailure({ operation, description: "there is no update stream", sent: "no" })
-          )
+        open: Exchange.withoutUpdates
       })
     })
   )

@@ -18,15 +18,12 @@ export const inBoth = <A>(of: (form: Form) => A): { readonly decoded: A; readonl
 })
 
 /** Chooses one of several arbitraries with equal probability. */
-export const oneOf = <A>(...all: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitrary.Arbitrary<A> => {
-  const [first] = all
-  if (first !== undefined && all.length === 1) return first
-  return Arbitrary.flatMap(
+export const oneOf = <A>(...all: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitrary.Arbitrary<A> =>
+  Arbitrary.flatMap(
     Arbitrary.schema(Schema.Literals(all.map((_, index) => index))),
     // The index is always in range.
     (index) => all[index] as Arbitrary.Arbitrary<A>
   )
-}
 
 /** Values of a generator, or none if it discards too many. */
 export const sample = <A>(generator: Arbitrary.Arbitrary<A>, count: number, size = 10): ReadonlyArray<A> =>
@@ -125,6 +122,12 @@ const inForms = (
     return found === undefined ? [] : [{ name: parts.join(" "), at: path, path, code, ...found }]
   })
 
+/**
+ * A rule of one part of a request.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const rule = (options: Options): Rules =>
   inForms(options, (path, form) => {
     const broken = valuesIn(form, options.bad)
@@ -132,7 +135,13 @@ export const rule = (options: Options): Rules =>
     return broken && { bad: set(path, broken, options.below), edge: valid && set(path, valid) }
   })
 
-export const missing = (at: ReadonlyArray<Key>, code?: string): Rules =>
+/**
+ * The rule that a key is required. The last key of the path is taken out.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const required = (at: ReadonlyArray<Key>, code?: string): Rules =>
   inForms({ at, name: "is required", code }, (path) => ({
     bad: Arbitrary.Constant({ path, apply: remover(path) }),
     edge: undefined
@@ -140,7 +149,13 @@ export const missing = (at: ReadonlyArray<Key>, code?: string): Rules =>
 
 const unknown = Arbitrary.schema(Schema.String.check(Schema.isPattern(/^x_[a-z]{1,8}$/)))
 
-export const unknownKey = (at: ReadonlyArray<Key> = [], code?: string): Rules =>
+/**
+ * The rule that the object at a path has no unknown key.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const closed = (at: ReadonlyArray<Key> = [], code?: string): Rules =>
   inForms({ at, name: "has no unknown key", code }, (path) => ({
     bad: Arbitrary.map(unknown, (key) => ({ path: [...path, key], apply: setter([...path, key], "surplus") })),
     edge: undefined
