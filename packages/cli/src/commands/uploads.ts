@@ -68,12 +68,8 @@ const stateOf = ({ answer, entry }: Kept): string => {
 /** The names of the first files and the number of the others, or else the names in the Status. */
 const filesOf = (kept: Kept): string => {
   const { command } = kept
-  if (command === undefined)
-    return Table.known(
-      tusUploads(kept)
-        .flatMap(({ filename }) => filename ?? [])
-        .join(", ")
-    )
+  const names = tusUploads(kept).flatMap(({ filename }) => filename ?? [])
+  if (command === undefined) return Table.known(names.join(", "))
   const rest = command.files - command.names.length
   return [...command.names, ...(rest > 0 ? [`${rest} more`] : [])].join(", ")
 }

@@ -31,6 +31,7 @@ interface Settings extends UploadPlan.Options, UploadJob.Sending {
 }
 
 type File = UploadPlan.Planned<UploadSource.Replayable>
+type Outcome = AssemblyUpload.Outcome<{ readonly data: File }>
 
 /** The files that have come or changed since the last call. A file that is still being written comes in a later call. */
 const makeScan = (plan: UploadPlan.Options) => {
@@ -81,10 +82,7 @@ const saveResults = Effect.fnUntraced(function* (file: File, status: Assembly.St
 })
 
 /** Prints how the job of a file ended, and downloads its results. */
-const finish = Effect.fnUntraced(function* (
-  outcome: AssemblyUpload.Outcome<{ readonly data: File }>,
-  settings: Settings
-) {
+const finish = Effect.fnUntraced(function* (outcome: Outcome, settings: Settings) {
   if (outcome._tag === "Failed") return yield* Effect.fail(outcome.error)
   if (outcome._tag === "Died") return yield* Effect.failCause(outcome.cause)
   const file = outcome.job.data
@@ -151,7 +149,7 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
       files: [{ source: file.source, filename: file.name }]
     }))
   )
-  const end = Effect.fnUntraced(function* (outcome: AssemblyUpload.Outcome<{ readonly data: File }>) {
+  const end = Effect.fnUntraced(function* (outcome: Outcome) {
     const ended = yield* Effect.result(finish(outcome, settings))
     if (Result.isSuccess(ended)) return
     const file = outcome.job.data
