@@ -36,16 +36,13 @@ type Outcome = AssemblyUpload.Outcome<{ readonly data: File }>
 /** The files that have come or changed since the last call. A file that is still being written comes in a later call. */
 const makeScan = (plan: UploadPlan.Options) => {
   const seen = new Map<string, { readonly identity: string; readonly since: number; isTaken: boolean }>()
-  const look = (file: File, now: number) =>
-    Effect.map(
-      Effect.orElseSucceed(file.source.identity, () => undefined),
-      (identity = "") => {
-        const before = seen.get(file.realPath)
-        const state = before?.identity === identity ? before : { identity, since: now, isTaken: false }
-        seen.set(file.realPath, state)
-        return { file, state }
-      }
-    )
+  const look = Effect.fnUntraced(function* (file: File, now: number) {
+    const identity = (yield* Effect.orElseSucceed(file.source.identity, () => undefined)) ?? ""
+    const before = seen.get(file.realPath)
+    const state = before?.identity === identity ? before : { identity, since: now, isTaken: false }
+    seen.set(file.realPath, state)
+    return { file, state }
+  })
   const scan = Effect.gen(function* () {
     const files = UploadPlan.replayable(yield* UploadPlan.make(plan)) ?? []
     const now = yield* Clock.currentTimeMillis
