@@ -1,7 +1,6 @@
 import { Command } from "effect/cli"
 import { Effect } from "../internal/effect.ts"
-import * as Settings from "../internal/settings.ts"
-import * as Cli from "../internal/cli.ts"
+import { Cli, Settings } from "../internal/index.ts"
 
 /**
  * Loads the module of a command only if the arguments need the command, so that the other commands and the help start
