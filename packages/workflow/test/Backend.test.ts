@@ -4,17 +4,12 @@ import { Durable, DurableSqlite } from "@assembly-effect/workflow"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert } from "@assembly-effect/testkit/flow"
 import { Effect, FileSystem, Layer, Schedule } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { createServer } from "node:http"
 import { backend, report } from "../../../docs/examples/backend.ts"
 import { durableTests } from "./running.ts"
-import { storedIn } from "./support.ts"
-
-const origin = Effect.map(HttpServer.HttpServer, ({ address }) => {
-  assert(address._tag === "InetAddressV4")
-  return `http://127.0.0.1:${address.port}`
-})
+import { origin, storedIn } from "./support.ts"
 
 const request = (url: string, init?: RequestInit) =>
   Effect.promise(async () => {

@@ -6,7 +6,7 @@ import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Cron, DateTime, Effect, Layer, Schedule } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { fork } from "node:child_process"
 import { once } from "node:events"
@@ -16,7 +16,7 @@ import { uploadAll } from "../../../docs/examples/durable-files.ts"
 import { nightly, queueFolder } from "../../../docs/examples/durable-nightly.ts"
 import { count, notifications, upload } from "../../../docs/examples/durable-webhook.ts"
 import { durableTests } from "./running.ts"
-import { assemblies, folder, job, keysOf, proxied, slow, storedIn } from "./support.ts"
+import { assemblies, folder, job, keysOf, origin, proxied, slow, storedIn } from "./support.ts"
 
 durableTests("The example of a nightly upload", (it) => {
   it.alone("queues every file of a folder once a night", function* ({ fs, database, file, path }) {
@@ -52,9 +52,7 @@ durableTests("The example with notifications", (it) => {
       Layer.provideMerge(Layer.merge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }), host))
     )
     yield* Effect.gen(function* () {
-      const { address } = yield* HttpServer.HttpServer
-      assert(address._tag === "InetAddressV4")
-      yield* upload(`http://127.0.0.1:${address.port}`, content.path, { steps: slow(4) })
+      yield* upload(yield* origin, content.path, { steps: slow(4) })
       assert.deepInclude(yield* Durable.status(content.path), { state: "Completed", attempt: 1 })
       const sql = yield* SqlClient.SqlClient
       const totals = sql`SELECT * FROM totals`
@@ -91,9 +89,8 @@ durableTests("The example of metrics", (it) => {
     )
     yield* Effect.gen(function* () {
       yield* Durable.run(job("one", [yield* file("a.bin", 10)]))
-      const { address } = yield* HttpServer.HttpServer
-      assert(address._tag === "InetAddressV4")
-      const response = yield* Effect.promise(() => fetch(`http://127.0.0.1:${address.port}/metrics`))
+      const url = yield* origin
+      const response = yield* Effect.promise(() => fetch(`${url}/metrics`))
       const text = yield* Effect.promise(() => response.text())
       assert.match(text, /^durable_jobs\{state="Completed"\} 1$/mu)
       assert.match(text, /^durable_jobs_ended\{state="Completed"\} [1-9]/mu)

@@ -7,19 +7,14 @@ import { durableTests } from "./running.ts"
 import { assemblies, job, storedIn, withRunner } from "./support.ts"
 import * as Watched from "./watched.ts"
 
-/** A disk that a test can fill. `tries`: how many statements have failed since then. */
-interface Disk {
-  readonly fill: Effect.Effect<void>
-  readonly empty: Effect.Effect<void>
-  readonly tries: () => number
-}
-
 const isFullError = (error: unknown) => Predicate.hasProperty(error, "errcode") && error.errcode === 13
 
 /**
  * Watches the statements of a database in this process until the scope closes.
  *
  * - `connection`: the open database at `path`.
+ * - `fill`: no page can be added to this connection: SQLite itself fails, but only some of the statements.
+ * - `tries`: how many statements have failed since then.
  */
 const watch = (path: string) =>
   Effect.gen(function* () {
@@ -42,31 +37,16 @@ const watch = (path: string) =>
         throw error
       }
     })
-    return seen
+    const fill = Effect.sync(() => {
+      const pages = seen.connection?.prepare("PRAGMA page_count").get()?.["page_count"]
+      seen.connection?.exec(`PRAGMA max_page_count = ${Number(pages)}`)
+    })
+    return Object.assign(seen, { fill })
   })
 
-/** No page can be added to the database: SQLite itself fails, but only some of the statements. */
-const withoutPages = (path: string) =>
-  Effect.map(watch(path), (seen): Disk => {
-    const limit = (pages: (database: DatabaseSync) => number) =>
-      Effect.suspend(() => {
-        const { connection } = seen
-        if (connection === undefined) return Effect.die("the database is not open")
-        return Effect.sync(() => connection.exec(`PRAGMA max_page_count = ${pages(connection)}`))
-      })
-    return {
-      fill: limit((connection) => Number(connection.prepare("PRAGMA page_count").get()?.["page_count"])),
-      empty: Effect.sync(() => {
-        const { connection } = seen
-        if (connection?.isOpen === true) connection.exec("PRAGMA max_page_count = 1000000")
-      }),
-      tries: () => seen.tries
-    }
-  })
-
-/** Waits until statements have failed so often. */
-const untilTried = ({ tries }: Disk, times: number) =>
-  Effect.sync(tries).pipe(Effect.repeat({ until: (is) => is >= times, schedule: Schedule.spaced("20 millis") }))
+/** Reads a number until it is at least `least`. */
+const untilAtLeast = (least: number, read: () => number) =>
+  Effect.sync(read).pipe(Effect.repeat({ until: (is) => is >= least, schedule: Schedule.spaced("20 millis") }))
 
 /** So many files of a job that their entries need further pages of the database. */
 const filesOf = <A>(one: A): ReadonlyArray<A> => Array.from({ length: 12 }, () => one)
@@ -90,7 +70,7 @@ durableTests("A database", (it) => {
         if (logLevel !== "Info") said.push([logLevel, String(message), ...cause.reasons.map(() => "cause")].join(" "))
       })
       const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
-      const full = yield* withoutPages(database)
+      const full = yield* watch(database)
       const before = (yield* assemblies()).length
       yield* Effect.gen(function* () {
         yield* gate.begin("begun")
@@ -101,11 +81,9 @@ durableTests("A database", (it) => {
         assert(refused._tag === "StoreFailed", refused.message)
         assert.include(refused.message, "database or disk is full")
         yield* gate.open
-        yield* untilTried(full, 4)
+        yield* untilAtLeast(4, () => full.tries)
         // A line follows its statement some turns later.
-        yield* Effect.sync(() => said.length).pipe(
-          Effect.repeat({ until: (lines) => lines > 0, schedule: Schedule.spaced("20 millis") })
-        )
+        yield* untilAtLeast(1, () => said.length)
       }).pipe(
         withRunner(database, { uploads: 1 }),
         Effect.provide(Logger.layer([logger])),
@@ -116,7 +94,6 @@ durableTests("A database", (it) => {
       assert.match(line, /^Warn Durable jobs wait for their database: .*database or disk is full/u)
       assert.include(line, database)
       assert.notMatch(line, /cause$|\n/u)
-      yield* full.empty
       yield* Effect.gen(function* () {
         assert.deepStrictEqual(storedIn(yield* Durable.await("begun")), [gate.sha256])
         for (const [index, { sha256 }] of contents.entries()) {

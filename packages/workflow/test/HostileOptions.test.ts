@@ -20,11 +20,9 @@ const postgres = {
   secrets: [Redacted.make("a secret of a deployment, not for use in it")]
 }
 
+/** No database listens. */
 const client = (options: Partial<DurablePostgres.Options>) =>
-  Layer.build(DurablePostgres.client({ ...postgres, ...options })).pipe(
-    // No database listens.
-    Effect.catchTag("StoreFailed", () => Effect.void)
-  )
+  Effect.catchTag(Layer.build(DurablePostgres.client({ ...postgres, ...options })), "StoreFailed", () => Effect.void)
 
 /** A number is a duration in milliseconds. */
 const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> = [

@@ -4,6 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Queue, Random } from "effect"
 import { fork } from "node:child_process"
+import { once } from "node:events"
 import type { Orders, Report } from "./fixtures/runner.ts"
 import { assemblies, folder, job, proxied, storedIn, withRunner } from "./support.ts"
 
@@ -18,7 +19,7 @@ const runner = Effect.fnUntraced(function* (orders: Orders) {
   const reports = yield* Queue.unbounded<Report>()
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => fork(new URL("fixtures/runner.ts", import.meta.url), [JSON.stringify(orders)], { execArgv: [] })),
-    (one) => Effect.sync(() => one.kill("SIGKILL"))
+    (one) => Effect.promise(async () => one.kill("SIGKILL") && once(one, "exit"))
   )
   child.on("message", (report: Report) => Queue.offerUnsafe(reports, report))
   child.once("exit", () => Queue.offerUnsafe(reports, { _tag: "Gone" }))

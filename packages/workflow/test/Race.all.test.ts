@@ -12,15 +12,14 @@ import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import { assemblies, failing, job, slow, until } from "./support.ts"
 
-interface Call {
-  readonly what: "cancel" | "retry"
-  readonly key: string
-  readonly changes: Durable.Changes
-}
+type What = "cancel" | "retry"
+
+/** Its Assembly runs until somebody cancels it. */
+const endless = { steps: slow(600) }
 
 /** What a caller was told. `killed`: it ended before it was told anything. */
 interface Said {
-  readonly what: Call["what"]
+  readonly what: What
   readonly outcome: string
   readonly summary: DurableJob.Summary | undefined
 }
@@ -54,11 +53,12 @@ const makeTurns = (draw: Draw, callers: number) => {
   }
 }
 
-/** Runs the calls. With `kills`, the first caller ends before one of its statements. */
+/** Runs calls for one key. With `kills`, the first caller ends before one of its statements. */
 const race = (
   seed: number,
-  calls: ReadonlyArray<Call>,
-  { kills }: { readonly kills: boolean },
+  key: string,
+  calls: ReadonlyArray<What>,
+  kills: boolean,
   run: <A, E>(effect: Effect.Effect<A, E, Durable.Durable>, caller: number) => Effect.Effect<A, E, Durable.Durable>
 ): Effect.Effect<ReadonlyArray<Said>, never, Durable.Durable> =>
   Effect.suspend(() => {
@@ -67,14 +67,14 @@ const race = (
     const last = kills ? 1 + draw.below(3) : Infinity
     return Effect.forEach(
       calls,
-      ({ changes, key, what }, caller) => {
+      (what, caller) => {
         let statements = 0
         const before: Statement.Transformer = (statement) =>
           Effect.suspend(() =>
             ++statements > last && caller === 0 ? Effect.interrupt : Effect.as(turns.await(caller), statement)
           )
         const call: Effect.Effect<DurableJob.Summary, { readonly _tag: string }, Durable.Durable> =
-          what === "cancel" ? Durable.cancel(key) : Durable.retry(key, changes)
+          what === "cancel" ? Durable.cancel(key) : Durable.retry(key, { params: endless })
         return run(call, caller).pipe(
           Effect.provideService(Statement.CurrentTransformer, before),
           Effect.matchCause({
@@ -83,8 +83,7 @@ const race = (
               what,
               outcome: Cause.hasInterruptsOnly(cause)
                 ? "killed"
-                : (cause.reasons.flatMap((reason) => (Cause.isFailReason(reason) ? [reason.error._tag] : []))[0] ??
-                  Cause.pretty(cause)),
+                : (cause.reasons.find(Cause.isFailReason)?.error._tag ?? Cause.pretty(cause)),
               summary: undefined
             })
           }),
@@ -101,13 +100,10 @@ const running = Effect.map(
   (lists) => lists.flat().length
 )
 
-/** Its Assembly runs until somebody cancels it. */
-const endless = { steps: slow(600) }
-
 /** What a job is before the calls. */
 const beginnings = ["Failed", "Canceled", "Canceling", "Uploading"] as const
 
-const calls: ReadonlyArray<ReadonlyArray<Call["what"]>> = [
+const calls: ReadonlyArray<ReadonlyArray<What>> = [
   ["cancel", "retry"],
   ["retry", "cancel", "retry"],
   ["cancel", "retry", "cancel"]
@@ -149,13 +145,6 @@ const check = (key: string, trace: string, said: ReadonlyArray<Said>) =>
 
 const show = (said: ReadonlyArray<Said>) => said.map(({ outcome, what }) => `${what} ${outcome}`).join(", ")
 
-/** The calls and the beginning of a race. Every third race has a caller that ends between two of its statements. */
-const raceOf = (seed: number, key: string) => ({
-  beginning: beginnings[seed % beginnings.length] ?? "Failed",
-  calls: (calls[seed % calls.length] ?? []).map((what) => ({ what, key, changes: { params: endless } })),
-  options: { kills: seed % 3 === 0 }
-})
-
 layer(Layer.empty)("A cancellation beside a retry by another process", (it) => {
   it.effect("has the outcome of one of the two orders, although one of two runners is killed", function* () {
     const postgres = yield* Server.make
@@ -171,9 +160,10 @@ layer(Layer.empty)("A cancellation beside a retry by another process", (it) => {
       const kinds = new Set<string>()
       for (let seed = 1; seed <= 12; seed++) {
         const key = `race-${seed}`
-        const { beginning, calls: own, options } = raceOf(seed, key)
+        const beginning = beginnings[seed % beginnings.length] ?? "Failed"
         yield* begin(key, { ...made, path }, beginning)
-        const said = yield* race(seed, own, options, (call, caller) =>
+        // Every third race has a caller that ends between two of its statements.
+        const said = yield* race(seed, key, calls[seed % calls.length] ?? [], seed % 3 === 0, (call, caller) =>
           Effect.provideContext(call, contexts[caller % 2]!)
         )
         if (seed === 6) yield* first.signal("SIGKILL")

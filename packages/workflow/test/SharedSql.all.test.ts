@@ -22,22 +22,26 @@ const postgres = Effect.map(Server.make.pipe(Effect.flatMap((server) => server.d
 )
 const sqlite = Effect.map(folder, ({ database }): Database => SqliteClient.layer({ path: database }))
 
-/** The budgets of four processes, which create the tables at the same time. */
-const processes = (database: Database, options: Omit<BudgetSql.Options, "secrets">) =>
+const databases = [
+  ["SQLite", sqlite],
+  ["Postgres", postgres]
+] as const
+
+/** The services of four processes, which create the tables at the same time. */
+const inProcesses = <A, E>(database: Database, service: Layer.Layer<A, E, SqlClient.SqlClient>) =>
   Effect.forEach(
     Array.from({ length: 4 }),
-    () =>
-      Layer.build(
-        Layer.fresh(BudgetSql.layer({ secrets, ...options })).pipe(Layer.provide(Layer.fresh(database)))
-      ).pipe(Effect.map((context) => Context.get(context, Budget.Budget)!)),
+    () => Layer.build(Layer.fresh(service).pipe(Layer.provide(Layer.fresh(database)))),
     { concurrency: "unbounded" }
   )
 
+const processes = (database: Database, options: Omit<BudgetSql.Options, "secrets">) =>
+  Effect.map(inProcesses(database, BudgetSql.layer({ secrets, ...options })), (all) =>
+    all.map((context) => Context.get(context, Budget.Budget)!)
+  )
+
 layer(NodeFileSystem.layer)("A budget in SQL", (it) => {
-  for (const [name, database] of [
-    ["SQLite", sqlite],
-    ["Postgres", postgres]
-  ] as const) {
+  for (const [name, database] of databases) {
     it.effect(`in ${name}: four processes send no more than their rate, and at least two thirds of it`, function* () {
       const budgets = yield* processes(yield* database, { requests: 100 })
       const begun = yield* Clock.currentTimeMillis
@@ -97,20 +101,10 @@ layer(NodeFileSystem.layer)("A budget in SQL", (it) => {
 })
 
 layer(NodeFileSystem.layer)("A journal in SQL", (it) => {
-  for (const [name, database] of [
-    ["SQLite", sqlite],
-    ["Postgres", postgres]
-  ] as const) {
-    it.effect(`in ${name} is created by five processes at once: a key has one holder at a time`, function* () {
-      const client = yield* database
-      const journals = yield* Effect.forEach(
-        Array.from({ length: 5 }),
-        () =>
-          Layer.build(UploadJournalSql.layer({ table: "my_uploads" }).pipe(Layer.provide(client), Layer.fresh)).pipe(
-            Effect.map(Context.get(UploadJournal.UploadJournal))
-          ),
-        { concurrency: "unbounded" }
-      )
+  for (const [name, database] of databases) {
+    it.effect(`in ${name} is created by four processes at once: a key has one holder at a time`, function* () {
+      const all = yield* inProcesses(yield* database, UploadJournalSql.layer({ table: "my_uploads" }))
+      const journals = all.map(Context.get(UploadJournal.UploadJournal))
       for (let round = 0; round < 20; round++) {
         const scope = yield* Scope.make()
         const leases = yield* Effect.forEach(

@@ -39,10 +39,7 @@ export const gated = Effect.gen(function* () {
       }
     }
   }
-  const file = (key: string): DurableJob.File => ({
-    source: DurableJob.object("gated", key),
-    filename: `${key}.bin`
-  })
+  const file = (key: string): DurableJob.File => ({ source: DurableJob.object("gated", key), filename: `${key}.bin` })
   const one = (key: string) => job(key, [], { files: [file(key)] })
   return {
     layer: ObjectStores.layer({ gated: (key) => Effect.sync(() => source(key)) }),

@@ -6,8 +6,10 @@ import type { Assembly } from "@assembly-effect/schema"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
 import { Durable, DurableJob, DurableSqlite } from "@assembly-effect/workflow"
+import { assert } from "@effect/vitest"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, DateTime, Duration, Effect, FileSystem, Layer, Logger, Redacted, Schedule, Stream } from "effect"
+import { HttpServer } from "effect/http"
 import { createHash, randomBytes } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
 
@@ -136,6 +138,12 @@ export const withRunner =
   (database: string, options?: DurableSqlite.Options) =>
   <A, E, R>(program: Effect.Effect<A, E, R>) =>
     Effect.provide(program, DurableSqlite.layer(database, options), { local: true })
+
+/** The address of the server of a program. */
+export const origin = Effect.map(HttpServer.HttpServer, ({ address }) => {
+  assert(address._tag === "InetAddressV4")
+  return `http://127.0.0.1:${address.port}`
+})
 
 /** Every value of every table, as text. */
 export const dump = (path: string): string => {

@@ -7,12 +7,8 @@ import { DateTime, Effect, Option, Schema, Stream } from "../internal/effect.ts"
 import * as Advice from "../internal/advice.ts"
 import * as Document from "../internal/document.ts"
 import * as Download from "../internal/download.ts"
-import * as Table from "../internal/table.ts"
+import { Cli, Failure, Output, Table, Text } from "../internal/index.ts"
 import * as TemplateId from "../internal/templateId.ts"
-import * as Text from "../internal/text.ts"
-import * as Failure from "../internal/failure.ts"
-import * as Output from "../internal/output.ts"
-import * as Cli from "../internal/cli.ts"
 import * as Shown from "../internal/assembly.ts"
 
 /** `assembly get`: shows the Status of an Assembly and its results. */

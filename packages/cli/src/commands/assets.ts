@@ -2,11 +2,7 @@ import { Dam } from "@assembly-effect/api"
 import { DamAsset, DamEntries, Identifier } from "@assembly-effect/schema"
 import { Argument, Flag } from "effect/cli"
 import { Effect, Option, Schema, Stream } from "../internal/effect.ts"
-import * as Failure from "../internal/failure.ts"
-import * as Table from "../internal/table.ts"
-import * as Text from "../internal/text.ts"
-import * as Output from "../internal/output.ts"
-import * as Cli from "../internal/cli.ts"
+import { Cli, Failure, Output, Table, Text } from "../internal/index.ts"
 import * as Resource from "../internal/resource.ts"
 
 const assetId = Argument.withSchema(Cli.argument("assetId"), Identifier.AssetId)

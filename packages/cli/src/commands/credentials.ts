@@ -3,9 +3,7 @@ import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import { Argument, Flag } from "effect/cli"
 import { Effect, Option, Redacted } from "../internal/effect.ts"
 import * as Document from "../internal/document.ts"
-import * as Table from "../internal/table.ts"
-import * as Output from "../internal/output.ts"
-import * as Cli from "../internal/cli.ts"
+import { Cli, Output, Table } from "../internal/index.ts"
 import * as Resource from "../internal/resource.ts"
 
 type Credential = TemplateCredential.Credential

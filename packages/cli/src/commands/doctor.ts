@@ -9,14 +9,7 @@ import { Assembly } from "@assembly-effect/schema"
 import { Tus, TusError, UploadTarget } from "@assembly-effect/tus"
 import { Config, DateTime, Duration, Effect, Option, Result, Schema } from "../internal/effect.ts"
 import * as Advice from "../internal/advice.ts"
-import * as Help from "../internal/help.ts"
-import * as Settings from "../internal/settings.ts"
-import * as Table from "../internal/table.ts"
-import * as Text from "../internal/text.ts"
-import * as Failure from "../internal/failure.ts"
-import * as Output from "../internal/output.ts"
-import * as Cli from "../internal/cli.ts"
-import * as Address from "../internal/address.ts"
+import { Address, Cli, Failure, Help, Output, Settings, Table, Text } from "../internal/index.ts"
 
 /**
  * One finding. `verdict` is `good` for a thing that works, `note` for a thing that is missing or not known but may not

@@ -3,10 +3,7 @@ import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import { Argument, Flag } from "effect/cli"
 import { Arr, Effect, Option, Redacted, Schema } from "../internal/effect.ts"
-import * as Table from "../internal/table.ts"
-import * as Failure from "../internal/failure.ts"
-import * as Output from "../internal/output.ts"
-import * as Cli from "../internal/cli.ts"
+import { Cli, Failure, Output, Table } from "../internal/index.ts"
 import * as Resource from "../internal/resource.ts"
 
 const id = Argument.withSchema(Cli.argument("id"), AuthKey.AuthKeyId)

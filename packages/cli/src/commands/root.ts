@@ -1,7 +1,6 @@
 import { Command } from "effect/cli"
 import { Effect } from "../internal/effect.ts"
-import * as Settings from "../internal/settings.ts"
-import * as Cli from "../internal/cli.ts"
+import { Cli, Settings } from "../internal/index.ts"
 
 /**
  * Loads the module of a command only if the arguments need the command, so that the other commands and the help start
@@ -24,10 +23,6 @@ const all: Effect.Effect<Command.Command.Any> = Effect.suspend(() => root(everyt
 
 /** The root command: `assembly <command>`. Only the modules of the commands that the arguments need are loaded. */
 export const root = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
-  const assemblies = () => import("./assemblies.ts")
-  const workspace = () => import("./workspace.ts")
-  const assets = () => import("./assets.ts")
-  const shells = () => import("./shells.ts")
   return Command.make("assembly").pipe(
     Cli.described(""),
     Command.withGlobalFlags([Settings.Profile]),
@@ -36,25 +31,25 @@ export const root = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
       yield* lazily(args, "uploads", async () => (await import("./uploads.ts")).uploads),
       yield* lazily(args, "stats", async () => (await import("./stats.ts")).stats),
       yield* lazily(args, "list", async () => (await import("./list.ts")).list),
-      yield* lazily(args, "get", async () => (await assemblies()).get),
-      yield* lazily(args, "watch", async () => (await assemblies()).watch),
-      yield* lazily(args, "wait", async () => (await assemblies()).wait),
-      yield* lazily(args, "cancel", async () => (await assemblies()).cancel),
-      yield* lazily(args, "replay", async () => (await assemblies()).replay),
-      yield* lazily(args, "results", async () => (await assemblies()).results),
-      yield* lazily(args, "move", async () => (await assets()).move),
+      yield* lazily(args, "get", async () => (await import("./assemblies.ts")).get),
+      yield* lazily(args, "watch", async () => (await import("./assemblies.ts")).watch),
+      yield* lazily(args, "wait", async () => (await import("./assemblies.ts")).wait),
+      yield* lazily(args, "cancel", async () => (await import("./assemblies.ts")).cancel),
+      yield* lazily(args, "replay", async () => (await import("./assemblies.ts")).replay),
+      yield* lazily(args, "results", async () => (await import("./assemblies.ts")).results),
+      yield* lazily(args, "move", async () => (await import("./assets.ts")).move),
       yield* lazily(args, "templates", async () => (await import("./templates.ts")).templates),
       yield* lazily(args, "credentials", async () => (await import("./credentials.ts")).credentials),
       yield* lazily(args, "keys", async () => (await import("./keys.ts")).keys),
-      yield* lazily(args, "assets", async () => (await assets()).assets),
-      yield* lazily(args, "bill", async () => (await workspace()).bill),
-      yield* lazily(args, "notifications", async () => (await workspace()).notifications),
-      yield* lazily(args, "queues", async () => (await workspace()).queues),
+      yield* lazily(args, "assets", async () => (await import("./assets.ts")).assets),
+      yield* lazily(args, "bill", async () => (await import("./workspace.ts")).bill),
+      yield* lazily(args, "notifications", async () => (await import("./workspace.ts")).notifications),
+      yield* lazily(args, "queues", async () => (await import("./workspace.ts")).queues),
       yield* lazily(args, "token", async () => (await import("./token.ts")).token),
       yield* lazily(args, "emulator", async () => (await import("./emulator.ts")).emulator),
       yield* lazily(args, "doctor", async () => (await import("./doctor.ts")).doctor),
-      yield* lazily(args, "completions", async () => (await shells()).completions(all)),
-      yield* lazily(args, "help", async () => (await shells()).help)
+      yield* lazily(args, "completions", async () => (await import("./shells.ts")).completions(all)),
+      yield* lazily(args, "help", async () => (await import("./shells.ts")).help)
     ])
   )
 })

@@ -1,9 +1,7 @@
 /** What helps a user of a shell: completions, and the pages of the help that belong to no command. */
 import { Argument, type Command, Completions } from "effect/cli"
 import { Effect } from "../internal/effect.ts"
-import * as Output from "../internal/output.ts"
-import * as Cli from "../internal/cli.ts"
-import * as Help from "../internal/help.ts"
+import { Cli, Help, Output } from "../internal/index.ts"
 
 /**
  * The parameters that take a path, by their names. Their type is a text, because a parameter may also take `-` or a

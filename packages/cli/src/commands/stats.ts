@@ -5,11 +5,8 @@ import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import { Flag } from "effect/cli"
 import { DateTime, Duration, Effect, Option, Struct } from "../internal/effect.ts"
 import * as Chart from "../internal/chart.ts"
-import * as Cli from "../internal/cli.ts"
-import * as Output from "../internal/output.ts"
-import * as Table from "../internal/table.ts"
+import { Cli, Output, Table, Text } from "../internal/index.ts"
 import * as TemplateId from "../internal/templateId.ts"
-import * as Text from "../internal/text.ts"
 
 type Statistics = AssemblyStatistics.Statistics
 type Bucket = AssemblyStatistics.StatsBucket

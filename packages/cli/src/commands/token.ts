@@ -4,8 +4,7 @@ import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
 import { Flag } from "effect/cli"
 import { Config, DateTime, Effect, Redacted, Schema } from "../internal/effect.ts"
-import * as Output from "../internal/output.ts"
-import * as Cli from "../internal/cli.ts"
+import { Cli, Output } from "../internal/index.ts"
 
 /** A token as JSON. `expires_at` is missing if the service does not say when the token expires. */
 const Printed = Schema.Struct({ access_token: Schema.String, expires_at: Schema.optionalKey(Schema.String) })

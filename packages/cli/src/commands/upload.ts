@@ -6,12 +6,9 @@ import { Effect, Layer, Option } from "../internal/effect.ts"
 import * as Document from "../internal/document.ts"
 import * as UploadPlan from "../internal/uploadPlan.ts"
 import * as UploadRun from "../internal/uploadRun.ts"
-import * as Cli from "../internal/cli.ts"
+import { Cli, Failure, Output, Text } from "../internal/index.ts"
 import * as Journal from "../internal/journal.ts"
-import * as Output from "../internal/output.ts"
 import * as Shown from "../internal/assembly.ts"
-import * as Failure from "../internal/failure.ts"
-import * as Text from "../internal/text.ts"
 import * as UploadJob from "../internal/uploadJob.ts"
 
 /** The Steps that store every uploaded file in `folder` of the Workspace. */

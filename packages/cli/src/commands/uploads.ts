@@ -5,12 +5,7 @@ import { UploadJournal } from "@assembly-effect/tus"
 import { Command } from "effect/cli"
 import { DateTime, Effect, FileSystem, Option, Result, Schema } from "../internal/effect.ts"
 import * as Advice from "../internal/advice.ts"
-import * as Help from "../internal/help.ts"
-import * as Table from "../internal/table.ts"
-import * as Text from "../internal/text.ts"
-import * as Failure from "../internal/failure.ts"
-import * as Output from "../internal/output.ts"
-import * as Cli from "../internal/cli.ts"
+import { Cli, Failure, Help, Output, Table, Text } from "../internal/index.ts"
 import * as Journal from "../internal/journal.ts"
 import * as UploadJob from "../internal/uploadJob.ts"
 import * as Shown from "../internal/assembly.ts"
@@ -68,12 +63,8 @@ const stateOf = ({ answer, entry }: Kept): string => {
 /** The names of the first files and the number of the others, or else the names in the Status. */
 const filesOf = (kept: Kept): string => {
   const { command } = kept
-  if (command === undefined)
-    return Table.known(
-      tusUploads(kept)
-        .flatMap(({ filename }) => filename ?? [])
-        .join(", ")
-    )
+  const names = tusUploads(kept).flatMap(({ filename }) => filename ?? [])
+  if (command === undefined) return Table.known(names.join(", "))
   const rest = command.files - command.names.length
   return [...command.names, ...(rest > 0 ? [`${rest} more`] : [])].join(", ")
 }

@@ -8,10 +8,7 @@ import * as Queue from "@assembly-effect/schema/Queue"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import { Argument, Command, Flag } from "effect/cli"
 import { DateTime, Effect, Option, Predicate } from "../internal/effect.ts"
-import * as Table from "../internal/table.ts"
-import * as Text from "../internal/text.ts"
-import * as Output from "../internal/output.ts"
-import * as Cli from "../internal/cli.ts"
+import { Cli, Output, Table, Text } from "../internal/index.ts"
 
 /** The given month, or the current month in UTC. */
 const monthOf = (month: Option.Option<Bill.Month>, now: DateTime.DateTime) =>

@@ -200,12 +200,14 @@ export const line = (error: unknown, host?: string): string =>
       .replace(/\s*\n\s*/g, " ")
   )
 
+const wrongSecret = (host: string): string =>
+  `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.`
+
 /** What to do about a refusal of the credentials, by the error code of the service. */
 const refusals: Readonly<Record<string, (host: string) => string>> = {
   GET_ACCOUNT_UNKNOWN_AUTH_KEY: (host) => `Check ASSEMBLY_AUTH_KEY: ${host} has no such key.`,
-  INVALID_SIGNATURE: (host) => `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.`,
-  TOKEN_INVALID_CREDENTIALS: (host) =>
-    `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.`,
+  INVALID_SIGNATURE: wrongSecret,
+  TOKEN_INVALID_CREDENTIALS: wrongSecret,
   INSUFFICIENT_AUTH_SCOPE: () =>
     `Add the scope to the Auth Key (assembly keys update), or set ASSEMBLY_AUTH_KEY to another key.`,
   TOKEN_INVALID_SCOPE: () => "Request only scopes that the Auth Key has, or leave out --scope.",

@@ -227,6 +227,7 @@ const parse = (typed: string, now: DateTime.Utc): Option.Option<DateTime.Utc> =>
   )
 
 const expected = "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d"
+const past = `${expected}, in the past`
 
 const moment = (
   param: Flag.Flag<string>,
@@ -245,12 +246,7 @@ const moment = (
 
 /** A flag for the start of a time range, with a default. */
 export const startFlag = (name: string, otherwise: string): Flag.Flag<DateTime.Utc> =>
-  moment(
-    Flag.withDefault(text(name, "when"), otherwise),
-    name,
-    `${expected}, in the past`,
-    DateTime.isLessThanOrEqualTo
-  )
+  moment(Flag.withDefault(text(name, "when"), otherwise), name, past, DateTime.isLessThanOrEqualTo)
 
 /** The service has refused the start of statistics. */
 export const refusedStart = (since: DateTime.Utc) =>

@@ -129,11 +129,9 @@ const valuesOf = ({ description, type }: HelpDoc.FlagDoc): string => {
 const flagRow =
   (path: string) =>
   (flag: HelpDoc.FlagDoc): Row => {
+    const names = [...flag.aliases, `--${flag.name}`]
     const about = parameter(path, `--${flag.name}`)
-    return [
-      [...flag.aliases, `--${flag.name}`].join(", ") + valuesOf(flag),
-      `${about}${flag.required ? " (required)" : ""}`
-    ]
+    return [names.join(", ") + valuesOf(flag), about + (flag.required ? " (required)" : "")]
   }
 
 const argumentRow =

@@ -46,12 +46,11 @@ export const folderOf = Effect.fnUntraced(function* (typed: Option.Option<string
  * seconds.
  */
 export const layer = (folder: Option.Option<string>) =>
-  Option.match(folder, {
-    onNone: () => UploadJournal.layerMemory(),
-    // 24 hours after an upload has completed, the same command uploads again: a user who uploads the same files on
-    // another day wants another Assembly.
-    onSome: (at) => UploadJournal.layerFileSystem(at, { completedExpiry: "24 hours" })
-  })
+  Option.isNone(folder)
+    ? UploadJournal.layerMemory()
+    : // 24 hours after an upload has completed, the same command uploads again: a user who uploads the same files on
+      // another day wants another Assembly.
+      UploadJournal.layerFileSystem(folder.value, { completedExpiry: "24 hours" })
 
 const unusable = (folder: string, problem: string, isKept: boolean) => {
   const repair = Failure.isFull(Failure.codeIn(problem)) ? "Free some space" : "Make the folder writable"

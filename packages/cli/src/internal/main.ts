@@ -4,11 +4,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { Cause, Effect, Layer, Logger, Runtime, Stdio, Terminal } from "./effect.ts"
 import { root } from "../commands/root.ts"
-import * as Settings from "./settings.ts"
-import * as Failure from "./failure.ts"
-import * as Output from "./output.ts"
-import * as Address from "./address.ts"
-import * as Help from "./help.ts"
+import { Address, Failure, Help, Output, Settings } from "./index.ts"
 
 /** The module that describes errors imports the errors of several packages. It is loaded only after a failure. */
 const loadAdvice = Effect.promise(() => import("./advice.ts"))

@@ -141,13 +141,9 @@ export const draw = (text: string): Effect.Effect<void, never, Terminal.Terminal
   Effect.flatMap(Terminal.Terminal, (terminal) => Effect.ignore(terminal.display(guard(text, Text.screen))))
 
 /** How progress is written to the standard error of the process. */
-export const standardError: Pick<Terminal.Terminal, "columns" | "rows" | "display"> = {
+export const standardError: Pick<Terminal.Terminal, "columns" | "display"> = {
   columns: Effect.sync(() => process.stderr.columns ?? 0),
-  rows: Effect.sync(() => process.stderr.rows ?? 0),
-  display: (text) =>
-    Effect.sync(() => {
-      process.stderr.write(text)
-    })
+  display: (text) => Effect.sync(() => void process.stderr.write(text))
 }
 
 const keepLines = (text: string): string => text.replace(/[^\n\t]+/g, Printable.escape)

@@ -60,12 +60,7 @@ const measureAgain = (measure: Progress["measure"], sent: bigint, now: number): 
 /** The progress after an event, or after some time. The sizes that are not given stay unchanged. */
 export const update = (
   progress: Progress,
-  change: {
-    readonly now: number
-    readonly sent?: bigint | undefined
-    readonly acknowledged?: bigint | undefined
-    readonly total?: bigint | undefined
-  }
+  change: Pick<Progress, "now"> & Partial<Pick<Progress, "sent" | "acknowledged" | "total">>
 ): Progress => {
   const now = Math.max(progress.now, change.now)
   const sent = change.sent ?? progress.sent

@@ -42,11 +42,7 @@ export const isSet = (variable: string): Effect.Effect<boolean> =>
  */
 export const folderOf = Effect.fnUntraced(function* (variable: string, below: string) {
   const path = yield* Path.Path
-  const absolute = (name: string) =>
-    Effect.map(
-      Config.option(Config.String(name)),
-      Option.filter((at) => path.isAbsolute(at))
-    )
+  const absolute = (name: string) => Effect.map(Config.option(Config.String(name)), Option.filter(path.isAbsolute))
   const home = Option.map(yield* absolute("HOME"), (at) => path.join(at, below))
   return Option.firstSomeOf([yield* absolute(variable), home, yield* absolute("LOCALAPPDATA")])
 })

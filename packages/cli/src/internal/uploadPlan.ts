@@ -38,13 +38,11 @@ const unreadable = (path: string) => (error: PlatformError.PlatformError) => {
 }
 
 /** The type of the file or folder at a path. Follows links. */
-const typeOf = (path: string) =>
-  FileSystem.FileSystem.use((fs) =>
-    fs.stat(path).pipe(
-      Effect.map(({ type }) => type),
-      Effect.mapError(unreadable(path))
-    )
-  )
+const typeOf = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { type } = yield* Effect.mapError(fs.stat(path), unreadable(path))
+  return type
+})
 
 /** Checks that a file can be read, and makes a source of it. Sends nothing. */
 const open = Effect.fnUntraced(function* (path: string) {

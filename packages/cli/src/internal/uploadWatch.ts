@@ -31,20 +31,18 @@ interface Settings extends UploadPlan.Options, UploadJob.Sending {
 }
 
 type File = UploadPlan.Planned<UploadSource.Replayable>
+type Outcome = AssemblyUpload.Outcome<{ readonly data: File }>
 
 /** The files that have come or changed since the last call. A file that is still being written comes in a later call. */
 const makeScan = (plan: UploadPlan.Options) => {
   const seen = new Map<string, { readonly identity: string; readonly since: number; isTaken: boolean }>()
-  const look = (file: File, now: number) =>
-    Effect.map(
-      Effect.orElseSucceed(file.source.identity, () => undefined),
-      (identity = "") => {
-        const before = seen.get(file.realPath)
-        const state = before?.identity === identity ? before : { identity, since: now, isTaken: false }
-        seen.set(file.realPath, state)
-        return { file, state }
-      }
-    )
+  const look = Effect.fnUntraced(function* (file: File, now: number) {
+    const identity = (yield* Effect.orElseSucceed(file.source.identity, () => undefined)) ?? ""
+    const before = seen.get(file.realPath)
+    const state = before?.identity === identity ? before : { identity, since: now, isTaken: false }
+    seen.set(file.realPath, state)
+    return { file, state }
+  })
   const scan = Effect.gen(function* () {
     const files = UploadPlan.replayable(yield* UploadPlan.make(plan)) ?? []
     const now = yield* Clock.currentTimeMillis
@@ -81,10 +79,7 @@ const saveResults = Effect.fnUntraced(function* (file: File, status: Assembly.St
 })
 
 /** Prints how the job of a file ended, and downloads its results. */
-const finish = Effect.fnUntraced(function* (
-  outcome: AssemblyUpload.Outcome<{ readonly data: File }>,
-  settings: Settings
-) {
+const finish = Effect.fnUntraced(function* (outcome: Outcome, settings: Settings) {
   if (outcome._tag === "Failed") return yield* Effect.fail(outcome.error)
   if (outcome._tag === "Died") return yield* Effect.failCause(outcome.cause)
   const file = outcome.job.data
@@ -143,7 +138,7 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
       files: [{ source: file.source, filename: file.name }]
     }))
   )
-  const end = Effect.fnUntraced(function* (outcome: AssemblyUpload.Outcome<{ readonly data: File }>) {
+  const end = Effect.fnUntraced(function* (outcome: Outcome) {
     const ended = yield* Effect.result(finish(outcome, settings))
     if (Result.isSuccess(ended)) return
     const file = outcome.job.data
