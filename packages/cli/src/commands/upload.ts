@@ -168,7 +168,7 @@ export const upload = Cli.command(
     }
     const Download = yield* Effect.promise(() => import("../internal/download.ts"))
     // The folder for the results is checked before anything is sent.
-    if (Option.isSome(output)) yield* Download.checkOutside(output.value, flags.paths)
+    if (Option.isSome(output)) yield* Download.checkOutside(output.value, flags.recursive ? flags.paths : [])
     if (dryRun) return yield* UploadJob.rehearse(files, folder, json)
     if (Option.isSome(output)) yield* Download.prepare(output.value)
     const isReplayable = UploadPlan.replayable(files) !== undefined

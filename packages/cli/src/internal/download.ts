@@ -128,6 +128,9 @@ const tidy = Effect.fnUntraced(function* (folder: string) {
   }
 })
 
+/** A download that takes longer is told. */
+const patience = Duration.seconds(5)
+
 /** Which results to save: those of the given Steps, or of all Steps without `:original`. */
 export interface Options {
   readonly steps: ReadonlyArray<string>
@@ -167,7 +170,8 @@ export const save = Effect.fnUntraced(function* (
   const [, failures] = yield* Effect.partition(
     files,
     Effect.fnUntraced(function* ({ file, isThere: isSaved, path, step }) {
-      const saved = isSaved ? undefined : yield* Results.save(file, path)
+      const told = Effect.andThen(Effect.delay(Output.hint(`downloading ${path}`), patience), Effect.never)
+      const saved = isSaved ? undefined : yield* Effect.raceFirst(Results.save(file, path), told)
       const size = saved?.size ?? file.size ?? null
       yield* json
         ? Output.jsonLine({ event: isSaved ? "AlreadyThere" : "Downloaded", step, path, size })

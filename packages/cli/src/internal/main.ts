@@ -59,9 +59,18 @@ const asFlags = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   return first === "help" && !isPage ? [...args.slice(1), "--help"] : args
 }
 
+/** Fails for the name of a file that begins with `-`: the `h` in it would show the help, and upload nothing. */
+const refuseName = (args: ReadonlyArray<string>) => {
+  const options = args.slice(0, [...args, "--"].indexOf("--"))
+  const name = options.find((arg) => /^-[^-o]./.test(arg) && arg.includes("h") && !/^-[hry]+$/.test(arg))
+  return name === undefined
+    ? Effect.succeed(args)
+    : Effect.fail(Failure.usage(`${name}: there is no such flag; ./${name} is the file`))
+}
+
 /** Runs the command that the arguments in `Stdio` name. */
 export const run = (version: string) =>
-  Stdio.Stdio.use(({ args }) => Effect.map(args, (all) => attachFields(asFlags(all)))).pipe(
+  Stdio.Stdio.use(({ args }) => Effect.flatMap(args, (all) => refuseName(attachFields(asFlags(all))))).pipe(
     Effect.flatMap((args) => Effect.flatMap(root(args), (command) => Command.runWith(command, { version })(args))),
     Effect.tapCause(report),
     Effect.provide([

@@ -30,12 +30,19 @@ export interface Listing<Page, Item> {
   readonly empty?: string
 }
 
-/** How a list is read. `next` is the cursor of the next page and the number of all things, if there is another page. */
+/** The cursor of the next page, the number of all things, and the `--limit` that the cursor counts with. */
+interface Next {
+  readonly cursor: string | number
+  readonly count?: number | undefined
+  readonly limit?: number | undefined
+}
+
+/** How a list is read. `next` is undefined if there is no other page. */
 interface Pages<Page, Item, E, R> {
   readonly first: Effect.Effect<Page, E, R>
   readonly all: Stream.Stream<Page, E, R>
   readonly items: (page: Page) => ReadonlyArray<Item>
-  readonly next: (page: Page) => { readonly cursor: string | number; readonly count?: number | undefined } | undefined
+  readonly next: (page: Page) => Next | undefined
 }
 
 /**
@@ -57,7 +64,8 @@ export const list = Effect.fnUntraced(function* <Page, Item, E, R>(
     const more = pages.next(found)
     if (json || more === undefined) return
     const part = more.count === undefined ? "" : `${items.length} of ${more.count} ${what}; `
-    return yield* Output.below(`${part}--cursor=${Text.word(String(more.cursor))} continues, --all lists all`)
+    const limit = more.limit === undefined ? "" : `--limit=${more.limit} `
+    return yield* Output.below(`${part}${limit}--cursor=${Text.word(String(more.cursor))} continues, --all lists all`)
   }
   const render = Table.makeParts(columns, layout)
   let end: ReadonlyArray<Text.Line> | undefined
@@ -111,7 +119,9 @@ export const numbered = <
     all: Stream.mapEffect(read.listPages(query), (found, index) => Effect.as(refuse(found, index), found)),
     items: ({ items }) => items,
     next: ({ count, items }) =>
-      count === undefined || count <= (cursor - 1) * pageSize + items.length ? undefined : { cursor: cursor + 1, count }
+      count === undefined || count <= (cursor - 1) * pageSize + items.length
+        ? undefined
+        : { cursor: cursor + 1, count, limit: Option.getOrUndefined(limit) }
   })
 }
 

@@ -182,6 +182,13 @@ const load = Effect.gen(function* () {
   const name = named ?? "default"
   const section = sections.get(name)
   if (path !== undefined && section !== undefined && section.trim() !== "") {
+    const isElsewhere = (yield* isSet("ASSEMBLY_BASE_URL")) && !(yield* Sources).has("ASSEMBLY_BASE_URL")
+    if (named === undefined && isElsewhere) {
+      return yield* Failure.usage(
+        `ASSEMBLY_BASE_URL is set without credentials, and ${path} has a profile default with an address of its own`,
+        "Set all three variables, unset this one, or name the profile with --profile."
+      )
+    }
     return layerOf(yield* settingsOf(path, name, section), `profile ${name}`)
   }
   if (named === undefined) return yield* official

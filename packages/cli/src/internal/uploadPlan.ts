@@ -70,40 +70,43 @@ const keptPath = (path: Path.Path, typed: string, inside = ""): string => {
 
 /**
  * The paths of all files below a folder, without those in folders that `isLeft` leaves out. An error names the folder or
- * file that cannot be read.
+ * file that cannot be read; with `skip`, it leaves out only that.
  */
 const filesBelow = (
   folder: string,
-  isLeft: (path: string) => boolean
+  isLeft: (path: string) => boolean,
+  skip: Options["skip"]
 ): Effect.Effect<ReadonlyArray<string>, Failure.CommandError, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
+    const { join } = yield* Path.Path
     const names = yield* Effect.mapError(fs.readDirectory(folder), unreadable(folder))
-    const found: Array<string> = []
-    for (const name of names.toSorted()) {
-      const at = (yield* Path.Path).join(folder, name)
-      if (isLeft(at)) continue
-      if ((yield* typeOf(at)) !== "Directory") found.push(at)
-      else if (yield* Effect.isSuccess(fs.readLink(at))) {
-        // A link may lead to a folder above it, so that the search would not end. If this program skipped the link
-        // silently, the upload would be incomplete.
-        return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
-      } else found.push(...(yield* filesBelow(at, isLeft)))
-    }
-    return found
+    const filesAt = Effect.fnUntraced(function* (at: string) {
+      if ((yield* typeOf(at)) !== "Directory") return [at]
+      if (!(yield* Effect.isSuccess(fs.readLink(at)))) return yield* filesBelow(at, isLeft, skip)
+      // A link may lead to a folder above it, so that the search would not end. If this program skipped the link
+      // silently, the upload would be incomplete.
+      return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
+    })
+    const paths = names.toSorted().map((name) => join(folder, name))
+    const found = yield* Effect.forEach(
+      paths.filter((at) => !isLeft(at)),
+      (at) => filesAt(at).pipe(Effect.catch((error) => (skip ? Effect.as(skip(error), []) : Effect.fail(error))))
+    )
+    return found.flat()
   })
 
 /**
  * The files that a path names: a file, or with `isRecursive` the files of a folder. `kept` is the name at the service if
  * `-r` is given, see {@link keptPath}.
  */
-const expandOne = Effect.fnUntraced(function* (typed: string, { exclude, recursive }: Options) {
+const expandOne = Effect.fnUntraced(function* (typed: string, { exclude, recursive, skip }: Options) {
   const path = yield* Path.Path
   if ((yield* typeOf(typed)) !== "Directory") return [{ path: typed, kept: keptPath(path, typed) }]
   if (!recursive) return yield* refuse(typed, "is a folder; add -r to upload its files")
   const isWanted = picking({ include: [], exclude })
   const keptOf = (at: string) => keptPath(path, typed, path.relative(typed, at))
-  const found = yield* filesBelow(typed, (at) => !isWanted(keptOf(at)))
+  const found = yield* filesBelow(typed, (at) => !isWanted(keptOf(at)), skip)
   return found.map((at) => ({ path: at, kept: keptOf(at) }))
 })
 

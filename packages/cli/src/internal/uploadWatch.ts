@@ -6,6 +6,7 @@ import { Assemblies } from "@assembly-effect/api"
 import type { Assembly } from "@assembly-effect/schema"
 import { AssemblyUpload, type UploadSource } from "@assembly-effect/tus"
 import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
 import { Clock, Duration, Effect, FileSystem, Option, Path, Result, Stream } from "./effect.ts"
 import * as Advice from "./advice.ts"
 import * as Download from "./download.ts"
@@ -18,6 +19,9 @@ import * as UploadPlan from "./uploadPlan.ts"
 
 /** A file that is the same for this long is no longer being written. */
 const settling = Duration.seconds(1)
+
+/** Folders are searched again after this time, because a folder that was removed and made again is not watched. */
+const searching = Duration.seconds(30)
 
 /** After this pause, a job is tried again that failed because the service was unreachable. */
 const retrying = Duration.seconds(10)
@@ -73,7 +77,7 @@ const changesIn = (folders: ReadonlyArray<string>) =>
 /** Downloads the results of a file. Results without a path in the Workspace get the folder of the file. */
 const saveResults = Effect.fnUntraced(function* (file: File, status: Assembly.Status, settings: Settings, to: string) {
   const paths = yield* Path.Path
-  const hasPath = Shown.of(status).some(({ file: result }) => Boolean(result.path))
+  const hasPath = Shown.of(status).some(({ file: { name, path } }) => Boolean(path) || name?.includes("/"))
   const output = hasPath ? to : paths.join(to, paths.dirname(file.name))
   yield* Download.save(status, { ...settings, output, steps: [], concurrency: 4 })
 })
@@ -154,6 +158,7 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   })
 
   yield* Queue.offer(wake, undefined)
+  yield* Effect.forkScoped(Effect.repeat(Queue.offer(wake, undefined), Schedule.spaced(searching)))
   if (!json) yield* Output.hint(`Watching ${paths.join(", ")}. Press Ctrl-C to stop.`)
   yield* AssemblyUpload.runAll(jobs, { assemblies: concurrency, uploads: concurrency }).pipe(
     Stream.mapEffect(end, { concurrency, unordered: true }),
