@@ -9,7 +9,7 @@ import { Effect, FileSystem, Layer, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import * as ResultExamples from "../../../docs/examples/results.ts"
 import * as Examples from "../../../docs/examples/uploads.ts"
-import { assert, layer, Clients, Emulated, Scene, WebResource } from "./utils/index.ts"
+import { assert, layer, Clients, Draw, Emulated, Journals, Scene, WebResource } from "./utils/index.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
   Layer.provideMerge(Emulated.client),
@@ -86,10 +86,8 @@ layer(live)("docs/uploads.md", (it) => {
   })
 
   it.effect("the whole job, at once and in several runs", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* fs.makeTempFileScoped()
-    yield* fs.writeFile(path, Scene.content(400_000))
-    const journal = Examples.journaled(yield* fs.makeTempDirectoryScoped())
+    const path = yield* Draw.path(Scene.content(400_000))
+    const journal = Examples.journaled(yield* Journals.folder)
     const surviving = Effect.provide(Examples.survivingJob([path]), journal)
     const all = [yield* Examples.wholeJob([path]), yield* surviving, yield* surviving]
     assert.isTrue(all.every(({ uploads }) => uploads?.[0]?.size === 400_000))

@@ -5,7 +5,7 @@ import { Assembly } from "@assembly-effect/schema"
 import { AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import { Effect, Exit, FileSystem, Layer, Option, Random, type Scope, Stream } from "effect"
+import { Effect, Exit, Layer, Option, Random, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import {
   AssemblyUpload,
@@ -135,11 +135,8 @@ layer(live)("transport: form", (it) => {
     })
 
     it.effect(`streams larger files, with ${name}`, function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* fs.makeTempFileScoped()
-      yield* fs.writeFile(path, Scene.content(5 * mebi))
       const files = [
-        { source: yield* UploadSource.fromPath(path), filename: "0.bin", fieldname: "video" },
+        { source: yield* Draw.file(Scene.content(5 * mebi)), filename: "0.bin", fieldname: "video" },
         { source: pieced(Scene.content(300_000)), filename: "1.bin" }
       ]
       const { events, requests, status } = yield* send(job([], { files }), { http })

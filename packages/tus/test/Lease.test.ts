@@ -226,15 +226,11 @@ for (const [name, store] of Object.entries(stores)) {
         Effect.gen(function* () {
           const isReal = name === "files"
           const seeds = isReal ? 3 : 30
-          const most = isReal ? 30 : seeds
-          let held = 0
-          let lost = 0
+          let [held, lost] = [0, 0]
           // In what order files are written is not for the seed to say: some runs see few leases, or none that runs out.
-          for (let seed = 0; seed < seeds || ((lost === 0 || held <= seeds * 2) && seed < most); seed++) {
-            const counts = yield* Random.withSeed(
-              Effect.scoped(contend(yield* store, isReal ? "300 millis" : "5 seconds")),
-              seed
-            )
+          for (let seed = 0; seed < seeds || ((lost === 0 || held <= seeds * 2) && seed < 30); seed++) {
+            const run = Effect.scoped(contend(yield* store, isReal ? "300 millis" : "5 seconds"))
+            const counts = yield* Random.withSeed(run, seed)
             held += counts.held
             lost += counts.lost
           }

@@ -6,12 +6,7 @@ import { Effect, Fiber } from "effect"
 import { assert, layer, Clients, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(3_000_000)
-const options = {
-  ...Scene.options,
-  stallTimeout: "10 seconds",
-  finishTimeout: "20 seconds",
-  chunkSize: 1_000_000
-} as const
+const options = { ...Scene.options, chunkSize: 1_000_000 } as const
 
 /** A web stream of pieces that are made when they are asked for, how many were made, and why it was canceled. */
 const web = (

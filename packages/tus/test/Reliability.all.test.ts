@@ -59,14 +59,6 @@ const noReceipts: ReadonlyArray<Fault> = Array.from({ length: 20 }, () => ({
   status: 503
 }))
 
-/** Everything that a seed decides, but for the server and the client. */
-interface Plan {
-  readonly bytes: Uint8Array
-  readonly source: UploadSource.UploadSource
-  readonly options: Partial<Upload.Options>
-  readonly faults: ReadonlyArray<Fault>
-}
-
 /**
  * A creation must not run out of time because the machine is busy: no schedule would know of it. Parts that were put
  * together are asked for until `finishTimeout`, so that it bears a question that stalls.
@@ -94,13 +86,16 @@ const drawPlan = Effect.gen(function* () {
     parallel: source._tag === "OneShot" ? 1 : drawn.parallel
   }
   const count = yield* Random.nextIntBetween(0, 6)
-  const faults = [
+  const faults: ReadonlyArray<Fault> = [
     ...(yield* drawCreationFault),
     ...(yield* Effect.forEach(Array.from({ length: count }), (_, index) => drawFault(bytes.length, index))),
     ...((yield* Random.nextIntBetween(0, 3)) > 0 ? [] : noReceipts)
   ]
-  return { bytes, source, options, faults } satisfies Plan
+  return { bytes, source, options, faults }
 })
+
+/** Everything that a seed decides, but for the server and the client. */
+type Plan = Effect.Success<typeof drawPlan>
 
 const mebi = 1024 * 1024
 
@@ -115,7 +110,7 @@ const mebi = 1024 * 1024
 const ends = (server: string, { bytes, faults, options }: Plan): ReadonlyArray<string> => {
   const has = (method: Fault["method"], ...tags: ReadonlyArray<Fault["_tag"]>) =>
     faults.filter((fault) => fault.method === method && tags.includes(fault._tag))
-  const inParts = (options.parallel ?? 1) > 1 && bytes.length >= 2 * mebi
+  const inParts = options.parallel !== undefined && options.parallel > 1 && bytes.length >= 2 * mebi
   const isLost = has("POST", "LostAnswer", "HalfAnswer", "StatusAfter").length > 0
   const isFound = !(inParts && server === "the emulator") && !faults.some(({ method }) => method === "GET")
   if (isLost && !isFound) return ["CreationUnknown"]

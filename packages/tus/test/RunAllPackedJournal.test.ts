@@ -20,11 +20,14 @@ const packing = { files: 10, within: "100 millis", repeatable: true } as const
 const all = (jobs: ReturnType<typeof jobsOf>) =>
   AssemblyUpload.journaled.batch(Stream.fromIterable(jobs), { packing, ordered: true })
 
+/** Runs with this store, like a process of its own. */
+const within = (store: UploadJournal.Store) => Effect.provide(UploadJournal.layerStore(Effect.succeed(store)))
+
 /** The tags of the outcomes of a run by a process of its own, which shares only the store with others. */
 const tagsOf = (store: UploadJournal.Store, jobs: ReturnType<typeof jobsOf>) =>
   Stream.runCollect(all(jobs)).pipe(
     Effect.map((outcomes) => Tests.pluck(outcomes, "_tag")),
-    Effect.provide(UploadJournal.layerStore(Effect.succeed(store)))
+    within(store)
   )
 
 const times = <A>(count: number, tag: A) => Array.from({ length: count }, () => tag)
@@ -36,9 +39,7 @@ layer(Emulated.live)("the journal of packs", ({ effect }) => {
       ...store,
       set: () => Effect.fail(new UploadJournal.JournalFailed({ action: "write", description: "the disk is full" }))
     }
-    const outcomes = yield* Stream.runCollect(all(jobsOf("full", 12))).pipe(
-      Effect.provide(UploadJournal.layerStore(Effect.succeed(full)))
-    )
+    const outcomes = yield* within(full)(Stream.runCollect(all(jobsOf("full", 12))))
     for (const outcome of outcomes) {
       assert(outcome._tag === "Failed" && outcome.error._tag === "JournalFailed", outcome._tag)
     }
@@ -49,9 +50,7 @@ layer(Emulated.live)("the journal of packs", ({ effect }) => {
   effect("a run that ends after its first outcome: the next run skips every job of this pack", function* () {
     const { store } = Leases.makeStore()
     const jobs = jobsOf("first", 10)
-    const first = yield* Stream.runCollect(Stream.take(all(jobs), 1)).pipe(
-      Effect.provide(UploadJournal.layerStore(Effect.succeed(store)))
-    )
+    const first = yield* within(store)(Stream.runCollect(Stream.take(all(jobs), 1)))
     assert.deepStrictEqual(Tests.pluck(first, "_tag"), ["Completed"])
     assert.deepStrictEqual(yield* tagsOf(store, jobs), times(10, "Skipped"))
     assert.lengthOf(yield* Emulated.assembliesOf("first"), 1)
@@ -84,9 +83,7 @@ layer(Emulated.live)("the journal of packs", ({ effect }) => {
       assert.deepStrictEqual(yield* tagsOf(store, jobs), times(4, again))
       const [, second] = jobs
       assert(second !== undefined)
-      const status = yield* AssemblyUpload.journaled
-        .run(second)
-        .pipe(Effect.provide(UploadJournal.layerStore(Effect.succeed(store))))
+      const status = yield* within(store)(AssemblyUpload.journaled.run(second))
       assert.deepStrictEqual(Tests.pluck(status.uploads ?? [], "name"), [filename(1)])
     }
   })

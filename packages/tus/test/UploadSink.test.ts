@@ -8,12 +8,7 @@ import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { Clients, type Fault, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(3_000_000)
-const options = {
-  ...Scene.options,
-  stallTimeout: "10 seconds",
-  finishTimeout: "20 seconds",
-  chunkSize: 1_000_000
-} as const
+const options = { ...Scene.options, chunkSize: 1_000_000 } as const
 
 class RowsFailed extends Data.TaggedError("RowsFailed")<{ readonly row: number }> {}
 

@@ -4,7 +4,7 @@ import { Effect, FileSystem, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { runInNewContext } from "node:vm"
-import { assert, layer, test, vi, Clients, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, test, vi, Clients, Draw, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(300_000)
 
@@ -26,8 +26,7 @@ const collect = (source: UploadSource.Replayable, start: number, end: number) =>
 
 const file = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* fs.makeTempFileScoped()
-  yield* fs.writeFile(path, bytes)
+  const path = yield* Draw.path(bytes)
   return { fs, path, source: yield* UploadSource.fromPath(path) }
 })
 
@@ -161,7 +160,7 @@ layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("UploadSource", (it) =>
   for (const checksum of [undefined, "sha256"] as const) {
     it.effect(`an empty file that grows before its upload is noticed, ${checksum ?? "no"} checksum`, function* () {
       const fs = yield* FileSystem.FileSystem
-      const path = yield* fs.makeTempFileScoped()
+      const path = yield* Draw.path(new Uint8Array(0))
       const source = yield* UploadSource.fromPath(path)
       yield* fs.writeFile(path, bytes)
       const { server, target } = yield* Scene.make()

@@ -7,7 +7,7 @@ import * as UploadJournalSql from "@assembly-effect/tus/UploadJournalSql"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodePath from "@effect/platform-node/NodePath"
-import { Effect, FileSystem, Layer, type Scope } from "effect"
+import { Context, Effect, FileSystem, Layer, type Scope } from "effect"
 import * as Scene from "./Scene.ts"
 
 /** Files and an HTTP client. */
@@ -52,6 +52,14 @@ export const layers = {
   files: Layer.unwrap(Effect.map(folder, (path) => UploadJournal.layerFileSystem(`${path}/deep/journal`))),
   SQLite: UploadJournalSql.layer().pipe(Layer.provide(Layer.orDie(SqliteClient.layer({ path: ":memory:" }))))
 }
+
+/** Runs a test with files. */
+export const onPlatform = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof platform> | Scope.Scope>) =>
+  Effect.scoped(effect).pipe(Effect.provide(platform))
+
+/** A journal in this folder. */
+export const inFolder = (path: string, options?: UploadJournal.Options) =>
+  Effect.map(Layer.build(UploadJournal.layerFileSystem(path, options)), Context.get(UploadJournal.UploadJournal))
 
 /** Runs a test with a journal of its own. */
 export const running =
