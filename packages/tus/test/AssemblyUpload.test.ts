@@ -37,10 +37,6 @@ const streamOf = (size: number) => UploadSource.fromStream(Stream.make(new Uint8
 const filesOf = (...sources: ReadonlyArray<UploadSource.UploadSource>) =>
   sources.map((source, index) => ({ source, filename: `${index}.bin` }))
 
-const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
-const until = (isSo: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(turn, until(isSo))))
-
 const started = (events: ReadonlyArray<AssemblyUploadEvent.AssemblyUploadEvent>) => {
   const event = events.find(AssemblyUploadEvent.$is("AssemblyCreated"))
   return Assembly.AssemblyId.make(event?.status.assembly_id ?? "")
@@ -108,7 +104,7 @@ layer(Layer.provideMerge(Emulated.client, platform))("AssemblyUpload", (it) => {
     // Each file is released after 4 have started, and the next one starts after the requests of the released one.
     for (let released = 0; released < 9; released++) {
       const expected = Math.min(9, released + 4)
-      yield* until(() => gates.length >= expected)
+      yield* Scene.soon(() => gates.length >= expected)
       assert.strictEqual(gates.length, expected)
       yield* Deferred.succeed(gates[released] ?? assert.fail("no file"), new Uint8Array(1))
     }

@@ -53,6 +53,9 @@ describe("jobs with a budget", () => {
     wait: { interval: "1 second", maxInterval: "1 second" } as const
   })
 
+  const within = (account: ReturnType<typeof Account.make>, options?: Budget.Options) =>
+    Effect.provide(Layer.provideMerge(account.layer, Budget.layer(options)))
+
   it.effect.each([
     ["the creation of an Assembly", "/assemblies"],
     ["the creation of an upload", "/resumable/files/"]
@@ -63,7 +66,7 @@ describe("jobs with a budget", () => {
       const jobs = Stream.range(0, 9).pipe(Stream.map(job), Stream.rechunk(1))
       const { value: outcomes } = yield* AssemblyUpload.batch(jobs, { assemblies: 2 }).pipe(
         Stream.runCollect,
-        Effect.provide(Layer.provideMerge(account.layer, Budget.layer())),
+        within(account),
         Idle.passTime
       )
       assert.deepStrictEqual(new Set(outcomes.map(({ _tag }) => _tag)), new Set(["Completed"]))
@@ -79,15 +82,9 @@ describe("jobs with a budget", () => {
 
   it.effect("12 jobs at once, 3 of which may run: 3 run, the others wait, and tell it", function* () {
     const account = Account.make()
-    const events = Effect.forEach(
-      Array.from({ length: 12 }, (_, row) => row),
-      (row) => Stream.runCollect(AssemblyUpload.events(job(row))),
-      { concurrency: "unbounded" }
-    )
-    const { seconds, value } = yield* Effect.provide(
-      events,
-      Layer.provideMerge(account.layer, Budget.layer({ running: 3 }))
-    ).pipe(Idle.passTime)
+    const jobs = Array.from({ length: 12 }, (_, row) => Stream.runCollect(AssemblyUpload.events(job(row))))
+    const events = Effect.all(jobs, { concurrency: "unbounded" })
+    const { seconds, value } = yield* Idle.passTime(within(account, { running: 3 })(events))
     assert.strictEqual(account.mostRunning(), 3)
     assert.isAtLeast(seconds, 400)
     const told = value.map((all) => all.some(AssemblyUploadEvent.$is("Waiting")))
@@ -100,7 +97,7 @@ describe("jobs with a budget", () => {
       yield* Effect.timeoutOption(AssemblyUpload.run(job(1)), "10 seconds")
       yield* AssemblyUpload.run(job(2))
     })
-    yield* Effect.provide(program, Layer.provideMerge(account.layer, Budget.layer({ running: 1 }))).pipe(Idle.passTime)
+    yield* Idle.passTime(within(account, { running: 1 })(program))
     assert.strictEqual(account.mostRunning(), 1)
     assert.isAtMost(account.creations()[1] ?? Infinity, 190)
   })

@@ -3,7 +3,7 @@
  * by its SHA-256 on the server's side.
  */
 import { UploadSource } from "@assembly-effect/tus"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Record, Stream } from "effect"
 import { assert, layer, Clients, type Fault, HangClock, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const size = 600_000
@@ -39,28 +39,25 @@ const ofAppend: Faults = {
 }
 
 /** While the server is asked where it stands, since bytes were cut off. */
-const ofAsking: Faults = Object.fromEntries(
-  Object.entries({
-    "a question whose answer is lost": [{ _tag: "LostAnswer", method: "HEAD" }],
-    "a question whose answer is half written": [{ _tag: "HalfAnswer", method: "HEAD" }],
-    "a question that is never answered": [{ _tag: "NoAnswer", method: "HEAD" }],
-    "a question that is answered late": [{ _tag: "SlowAnswer", method: "HEAD", millis: 100 }],
-    "an answer of 0": [{ _tag: "WrongOffset", method: "HEAD", offset: "0" }],
-    "an answer below what is acknowledged": [{ _tag: "WrongOffset", method: "HEAD", offset: "17" }],
-    "an answer above what is stored": [{ _tag: "WrongOffset", method: "HEAD", offset: "390000" }],
-    "an answer without an offset": [{ _tag: "MissingOffset", method: "HEAD" }],
-    "a question that meets 429": [{ _tag: "Status", method: "HEAD", status: 429, headers: wait }],
-    ...Object.fromEntries(
-      [500, 502, 503, 409, 423].map((status) => [
-        `a question that meets ${status}`,
-        [{ _tag: "Status", method: "HEAD", status }]
-      ])
-    )
-  } satisfies Faults).map(([name, faults]) => [
-    name,
-    [{ _tag: "SlowAnswer", method: "PATCH", millis: 0 }, { _tag: "Cut", method: "PATCH", bytes: 100_000 }, ...faults]
-  ])
-)
+const questions: Readonly<Record<string, Fault>> = {
+  "a question whose answer is lost": { _tag: "LostAnswer", method: "HEAD" },
+  "a question whose answer is half written": { _tag: "HalfAnswer", method: "HEAD" },
+  "a question that is never answered": { _tag: "NoAnswer", method: "HEAD" },
+  "a question that is answered late": { _tag: "SlowAnswer", method: "HEAD", millis: 100 },
+  "an answer of 0": { _tag: "WrongOffset", method: "HEAD", offset: "0" },
+  "an answer below what is acknowledged": { _tag: "WrongOffset", method: "HEAD", offset: "17" },
+  "an answer above what is stored": { _tag: "WrongOffset", method: "HEAD", offset: "390000" },
+  "an answer without an offset": { _tag: "MissingOffset", method: "HEAD" },
+  ...Object.fromEntries(
+    [429, 500, 502, 503, 409, 423].map((status) => [
+      `a question that meets ${status}`,
+      { _tag: "Status", method: "HEAD", status, headers: wait }
+    ])
+  )
+}
+const passed: Fault = { _tag: "SlowAnswer", method: "PATCH", millis: 0 }
+const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 100_000 }
+const ofAsking: Faults = Record.map(questions, (question) => [passed, cut, question])
 
 /** While the upload is created. */
 const ofCreation: Faults = {

@@ -4,20 +4,10 @@ import { Emulator } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Exit, Layer, Option, Random, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
-import {
-  AssemblyUpload,
-  Clients,
-  Draw,
-  Emulated,
-  type Fault,
-  Scene,
-  TcpProxy,
-  Tests,
-  TusServer
-} from "./utils/index.ts"
+import { AssemblyUpload, assert, Clients, Draw, Emulated, type Fault, layer, Scene, Tests } from "./utils/index.ts"
+import { make as proxyTo } from "./utils/TcpProxy.ts"
 
 const wait = { interval: "5 millis", timeout: "30 seconds" } as const
 const params = { steps: { ":original": { robot: "/upload/handle" } } } as const
@@ -31,7 +21,7 @@ const bytesOf = (size: number) => UploadSource.fromBytes(Scene.content(size))
 const pieced = (bytes: Uint8Array) =>
   UploadSource.make({
     size: BigInt(bytes.length),
-    identity: TusServer.sha256(bytes),
+    identity: Scene.sha256(bytes),
     bytes: (offset) => Scene.pieces(bytes.subarray(Number(offset)), 50_000)
   })
 
@@ -58,7 +48,7 @@ const behind = Effect.fnUntraced(function* (
   http: Layer.Layer<HttpClient.HttpClient> = Clients.beneath.undici
 ) {
   const { baseUrl, credentials } = yield* Emulator.Emulator
-  const proxy = yield* TcpProxy.make(Number(new URL(baseUrl).port))
+  const proxy = yield* proxyTo(Number(new URL(baseUrl).port))
   proxy.faults.push(...faults)
   const services = Layer.provideMerge(clientAt(`http://${proxy.authority}`, credentials), http)
   return { ...proxy, services }
@@ -102,7 +92,7 @@ const send = Effect.fnUntraced(function* (
 const hashes = (status: Pick<Assembly.Status, "uploads"> | undefined) =>
   (status?.uploads ?? []).map(({ name, sha256 }) => `${name} ${sha256}`)
 const hashesOf = (sizes: ReadonlyArray<number>) =>
-  sizes.map((size, index) => `${index}.bin ${TusServer.sha256(Scene.content(size))}`)
+  sizes.map((size, index) => `${index}.bin ${Scene.sha256(Scene.content(size))}`)
 
 /** One of the Assemblies has completed, and the outcome tells the ids of all others. */
 const tellsAll = (
@@ -160,7 +150,7 @@ layer(live)("transport: form", (it) => {
       }))
       const { status } = yield* send(job([], { files }))
       const stored = status?.uploads?.map(({ field, name, sha256 }) => [name, field, sha256])
-      const sent = files.map(({ fieldname, filename }) => [filename, fieldname, TusServer.sha256(bytes)])
+      const sent = files.map(({ fieldname, filename }) => [filename, fieldname, Scene.sha256(bytes)])
       assert.deepStrictEqual(stored, sent)
     }
   )

@@ -174,13 +174,8 @@ layer(Clients.undici)("Upload.sink", (it) => {
 })
 
 layerTest(Clients.undici)("Upload.sink, at a server that does not answer its last request", (it) => {
-  const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
-
   // Nothing but the clock ends a request that the server has received and never answers.
-  const untilRemoval = (server: TusServer.TusServer): Effect.Effect<void> =>
-    Effect.suspend(() =>
-      server.requests.includes("DELETE") ? Effect.void : Effect.andThen(turn, untilRemoval(server))
-    )
+  const untilRemoval = (server: TusServer.TusServer) => Scene.soon(() => server.requests.includes("DELETE"))
 
   it.effect("fails with the error of the stream after five seconds", function* () {
     const { server, target } = yield* Scene.make([{ _tag: "NoAnswer", method: "DELETE" }])

@@ -14,6 +14,8 @@ export const content = (size: number): Uint8Array<ArrayBuffer> => {
   return bytes
 }
 
+export const { sha256 } = TusServer
+
 /** A stream of bytes in pieces. */
 export const pieces = (bytes: Uint8Array, size: number): Stream.Stream<Uint8Array> =>
   Stream.fromIterable(

@@ -2,7 +2,7 @@
  * Two servers for the same tests: the emulator and an independent one. Both are reached through a proxy that injects
  * faults.
  */
-import { Assemblies, type AssemblyClient } from "@assembly-effect/api"
+import { Assemblies } from "@assembly-effect/api"
 import { Emulator } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { UploadTarget } from "@assembly-effect/tus"
@@ -55,39 +55,34 @@ const independent = Layer.succeed(Servers, {
   }))
 })
 
-/** Each place is an Assembly that waits for one file, with its own proxy. */
-const emulator = Layer.effect(
-  Servers,
-  Effect.gen(function* () {
-    const { baseUrl } = yield* Emulator.Emulator
-    const context = yield* Effect.context<AssemblyClient.AssemblyClient>()
+/** Each place is an Assembly that waits for one file, of an emulator with its own proxy. */
+const emulator = Layer.succeed(Servers, {
+  place: Effect.gen(function* () {
+    const { authority, faults, requests, to } = yield* TcpProxy.make()
+    // The emulator names the proxy, and this client does not go through it.
+    const context = yield* Emulated.clientAt((_, localUrl) => localUrl).pipe(
+      Layer.provideMerge(Emulator.layer({ publicUrl: `http://${authority}` })),
+      Layer.provide(NodeHttpClient.layerUndici),
+      Layer.build
+    )
+    to.port = Number(new URL(Context.get(context, Emulator.Emulator).localUrl).port)
+    const created = yield* Effect.provideContext(Assemblies.create({ numExpectedUploadFiles: 1 }), context)
+    const id = Assembly.AssemblyId.make(created.assembly_id)
+    const status = Effect.provideContext(Effect.orDie(Assemblies.get(id)), context)
     return {
-      place: Effect.gen(function* () {
-        const created = yield* Effect.orDie(Assemblies.create({ numExpectedUploadFiles: 1 }))
-        const id = Assembly.AssemblyId.make(created.assembly_id)
-        const status = Effect.provideContext(Effect.orDie(Assemblies.get(id)), context)
-        const { authority, faults, requests } = yield* TcpProxy.make(Number(new URL(baseUrl).port), {
-          exchangesNames: true
-        })
-        const reached = (url: string | null | undefined) => url?.replace(baseUrl, `http://${authority}`) ?? null
-        const { assembly_ssl_url, tus_url } = created
-        return {
-          // The proxy has another host than the client.
-          target: yield* UploadTarget.make({
-            assemblySslUrl: reached(assembly_ssl_url) ?? "",
-            tusUrl: reached(tus_url) ?? ""
-          }),
-          faults,
-          requests,
-          sha256: Effect.map(status, ({ uploads }) => uploads?.[0]?.sha256),
-          created: Effect.map(status, ({ tus_uploads }) => tus_uploads?.length ?? 0),
-          maxSize: 2n ** 63n - 1n,
-          checksums: ["sha1", "sha256", "md5"]
-        } satisfies Place
-      }).pipe(Effect.provideContext(context))
-    }
-  })
-).pipe(Layer.provide(Emulated.client), Layer.provide(Emulator.layer()), Layer.provide(NodeHttpClient.layerUndici))
+      target: yield* UploadTarget.make({
+        assemblySslUrl: created.assembly_ssl_url ?? "",
+        tusUrl: created.tus_url ?? ""
+      }),
+      faults,
+      requests,
+      sha256: Effect.map(status, ({ uploads }) => uploads?.[0]?.sha256),
+      created: Effect.map(status, ({ tus_uploads }) => tus_uploads?.length ?? 0),
+      maxSize: 2n ** 63n - 1n,
+      checksums: ["sha1", "sha256", "md5"]
+    } satisfies Place
+  }).pipe(Effect.orDie)
+})
 
 export const layers = { "the emulator": emulator, "@tus/server": independent }
 
