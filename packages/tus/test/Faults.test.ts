@@ -22,7 +22,6 @@ const ofAppend: Faults = {
   "three cuts": [1, 50_000, 150_000].map((count) => ({ _tag: "Cut", method: "PATCH", bytes: count })),
   "a stall": [{ _tag: "Stall", method: "PATCH", bytes: 100_000 }],
   "an answer that is lost after the commit": [{ _tag: "LostAnswer", method: "PATCH" }],
-  "an answer that is half written": [{ _tag: "HalfAnswer", method: "PATCH" }],
   "an answer that never comes": [{ _tag: "NoAnswer", method: "PATCH" }],
   "a slow answer": [{ _tag: "SlowAnswer", method: "PATCH", millis: 100 }],
   "a slow way": [{ _tag: "Slow", method: "PATCH", bytes: 50_000, millis: 10 }],
@@ -41,7 +40,6 @@ const ofAppend: Faults = {
 /** While the server is asked where it stands, since bytes were cut off. */
 const questions: Readonly<Record<string, Fault>> = {
   "a question whose answer is lost": { _tag: "LostAnswer", method: "HEAD" },
-  "a question whose answer is half written": { _tag: "HalfAnswer", method: "HEAD" },
   "a question that is never answered": { _tag: "NoAnswer", method: "HEAD" },
   "a question that is answered late": { _tag: "SlowAnswer", method: "HEAD", millis: 100 },
   "an answer of 0": { _tag: "WrongOffset", method: "HEAD", offset: "0" },
@@ -62,7 +60,6 @@ const ofAsking: Faults = Record.map(questions, (question) => [passed, cut, quest
 /** While the upload is created. */
 const ofCreation: Faults = {
   "a creation whose answer is lost": [{ _tag: "LostAnswer", method: "POST" }],
-  "a creation whose answer is half written": [{ _tag: "HalfAnswer", method: "POST" }],
   "a creation that a gateway answers with 502": [{ _tag: "StatusAfter", method: "POST", status: 502 }],
   "a creation that is answered late": [{ _tag: "SlowAnswer", method: "POST", millis: 100 }],
   "a creation that meets 429": [{ _tag: "Status", method: "POST", status: 429, headers: wait }],

@@ -189,7 +189,6 @@ layer(live)("transport: form", (it) => {
 
   it.effect.each([
     { _tag: "LostAnswer", method: "POST" },
-    { _tag: "HalfAnswer", method: "POST" },
     { _tag: "StatusAfter", method: "POST", status: 500 },
     { _tag: "StatusAfter", method: "POST", status: 502 }
   ] satisfies ReadonlyArray<Fault>)("after %j, the Status of the chosen id is the result", function* (fault) {
@@ -392,7 +391,6 @@ const drawFault = (size: number): Effect.Effect<Fault> =>
     return yield* Draw.pick<Fault>([
       { _tag: "Cut", method: "POST", bytes },
       { _tag: "LostAnswer", method },
-      { _tag: "HalfAnswer", method },
       { _tag: "StatusAfter", method: "POST", status: yield* Draw.pick([500, 502, 504]) },
       { _tag: "Status", method, status: yield* Draw.pick([429, 500, 503]), headers },
       { _tag: "Slow", method: "POST", bytes: Math.max(20_000, size >> 3), millis: 2 }

@@ -6,7 +6,7 @@
  * - `Slow`: the body passes in pieces of the given size, with a pause after each.
  * - `Status`: responds without the server. `StatusAfter`: the server processes the request, and its response is
  *   replaced.
- * - `LostAnswer`, `HalfAnswer`, `SlowAnswer`: the server processes the request; its response is lost, cut or late.
+ * - `LostAnswer`, `SlowAnswer`: the server processes the request; its response is lost or late.
  * - `WrongOffset`, `MissingOffset`: the server processes the request; its response has another offset, or none.
  * - `WrongLength`: the server processes the request; its response has this length of the upload.
  * - `NoAnswer`: the request does not reach the server and gets no response.
@@ -19,7 +19,6 @@ export type Fault = { readonly method: "POST" | "PATCH" | "HEAD" | "DELETE" | "O
   | { readonly _tag: "Status"; readonly status: number; readonly headers?: Headers; readonly body?: string }
   | { readonly _tag: "StatusAfter"; readonly status: number; readonly headers?: Headers }
   | { readonly _tag: "LostAnswer" }
-  | { readonly _tag: "HalfAnswer" }
   | { readonly _tag: "NoAnswer" }
   | { readonly _tag: "Corrupt" }
   | { readonly _tag: "SlowAnswer"; readonly millis: number }

@@ -190,13 +190,6 @@ export const make = Effect.fnUntraced(function* (port = 0) {
         switch (fault?._tag) {
           case "LostAnswer":
             return breakOff()
-          case "HalfAnswer": {
-            const lines = Object.entries(whole.headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
-            const head = `HTTP/1.1 ${whole.status} OK\r\n${lines.join("")}\r\n`
-            busy.delete(client)
-            client.write(head.slice(0, head.length / 2))
-            return client.destroySoon()
-          }
           case "SlowAnswer":
             return later(() => answer(whole), fault.millis)
           default:
