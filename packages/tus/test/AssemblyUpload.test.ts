@@ -158,14 +158,3 @@ layer(Layer.provideMerge(Emulated.client, platform))("AssemblyUpload", (it) => {
     assert.strictEqual(uploads?.[0]?.name, "renamed.bin")
   })
 })
-
-const onLocalhost = Emulated.clientAt((baseUrl) => baseUrl.replace("127.0.0.1", "localhost"))
-
-layer(Layer.provideMerge(onLocalhost, platform))("A service on localhost", (it) => {
-  it.effect("may name its address in its answers", function* () {
-    const events = yield* Stream.runCollect(AssemblyUpload.events({ params, files: [file("a.bin", 700_000)], wait }))
-    const status = events.find(AssemblyUploadEvent.$is("AssemblyCreated"))?.status
-    assert.match(status?.tus_url ?? "", /^http:\/\/127\.0\.0\.1:/)
-    assert.strictEqual(events.at(-1)?._tag, "Completed")
-  })
-})

@@ -79,14 +79,12 @@ layer(Clients.undici)("Parts that were put together", (it) => {
     assert.strictEqual(count(server, "HEAD"), 0)
   })
 
-  for (const offset of [undefined, 0, size - 1, size + 1]) {
-    it.effect(`are asked about when it tells the offset ${offset}`, function* () {
-      const server = yield* ScriptedTus.changing("FINAL", (go) => telling(go(), offset))
-      const { length } = yield* Upload.run(server.target, source, options)
-      assert.strictEqual(length, BigInt(size))
-      assert.strictEqual(count(server, "HEAD"), 1)
-    })
-  }
+  it.effect.each([undefined, 0, size - 1, size + 1])("are asked about when it tells the offset %s", function* (offset) {
+    const server = yield* ScriptedTus.changing("FINAL", (go) => telling(go(), offset))
+    const { length } = yield* Upload.run(server.target, source, options)
+    assert.strictEqual(length, BigInt(size))
+    assert.strictEqual(count(server, "HEAD"), 1)
+  })
 
   it.effect("are refused with 501, which is no doubt, and removed", function* () {
     const server = yield* ScriptedTus.changing("FINAL", () => ({ status: 501, body: "no\n" }))

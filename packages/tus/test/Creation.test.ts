@@ -22,14 +22,15 @@ const run = (server: ScriptedTus.ScriptedTus, more?: Partial<Upload.Options>) =>
 const { count } = ScriptedTus
 
 layer(Clients.undici)("A creation", (it) => {
-  for (const status of [400, 401, 403, 404, 405, 410, 412, 413, 415, 422, 431, 460, 501]) {
-    it.effect(`answered ${status} made nothing: the refusal is told, and no receipt is asked for`, function* () {
+  it.effect.each([400, 401, 403, 404, 405, 410, 412, 413, 415, 422, 431, 460, 501])(
+    "answered %s made nothing: the refusal is told, and no receipt is asked for",
+    function* (status) {
       const server = yield* answering(status, false)
       const error = yield* Effect.flip(run(server))
       assert.deepInclude(error, { request: "create", status })
       assert.deepStrictEqual(server.requests, ["POST"])
-    })
-  }
+    }
+  )
 
   for (const status of [200, 204, 302, 408, 409, 425, 499, 500, 502, 503, 504, 520]) {
     it.effect(`answered ${status} may have made the upload: its receipt tells, no repetition`, function* () {

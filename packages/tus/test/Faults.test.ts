@@ -108,21 +108,19 @@ const arrives = Effect.fnUntraced(function* (
 layer(Layer.merge(Servers.Both.layer, Clients.beneath.undici))(
   "Either server gets a source, and a stream, whole",
   (it) => {
-    for (const [name, faults] of Object.entries({ ...ofAppend, ...ofAsking, ...ofCreation })) {
-      it.effect(`after ${name}`, function* () {
-        const uploads = Object.entries(yield* Servers.Both).flatMap(([server, { place }]) =>
-          Object.entries(sources).map(([kind, source]) => ({ what: `${kind} to ${server}`, place, source }))
-        )
-        yield* Effect.forEach(
-          uploads,
-          ({ place, source, what }) =>
-            Effect.flatMap(place, (here) => arrives(what, here, source(), faults)).pipe(
-              Effect.provide(HangClock.layer, { local: true })
-            ),
-          { concurrency: "unbounded", discard: true }
-        )
-      })
-    }
+    it.effect.each(Object.entries({ ...ofAppend, ...ofAsking, ...ofCreation }))("after %s", function* ([, faults]) {
+      const uploads = Object.entries(yield* Servers.Both).flatMap(([server, { place }]) =>
+        Object.entries(sources).map(([kind, source]) => ({ what: `${kind} to ${server}`, place, source }))
+      )
+      yield* Effect.forEach(
+        uploads,
+        ({ place, source, what }) =>
+          Effect.flatMap(place, (here) => arrives(what, here, source(), faults)).pipe(
+            Effect.provide(HangClock.layer, { local: true })
+          ),
+        { concurrency: "unbounded", discard: true }
+      )
+    })
   }
 )
 

@@ -124,15 +124,16 @@ layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("The Assembly of
     }
   )
 
-  for (const onFailure of ["cancel", "keep"] as const) {
-    it.effect(`is canceled after a defect in a source, which stays a defect (${onFailure})`, function* () {
+  it.effect.each(["cancel", "keep"] as const)(
+    "is canceled after a defect in a source, which stays a defect (%s)",
+    function* (onFailure) {
       const { calls, run } = yield* service()
       const exit = yield* Effect.exit(run({ files: [file("a.bin", 10), buggy], onFailure }))
       assert.isTrue(Exit.hasDies(exit))
       assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "a bug")
       assert.strictEqual(calls.at(-1), "DELETE")
-    })
-  }
+    }
+  )
 
   it.effect("is canceled where wrong bytes may be a whole file, even with onFailure: keep", function* () {
     const { calls, run, tus } = yield* service()

@@ -139,18 +139,6 @@ describe("a lease", () => {
     yield* Scope.close(held, Exit.void)
     assert.strictEqual(leases.get("k"), text)
   })
-
-  it.effect("that ran out and was taken over is not released by its first owner", function* () {
-    const { first, second, store, way } = two()
-    const held = yield* Scope.make()
-    yield* Scope.provide(first.lease("k"), held)
-    way.failing = "before"
-    yield* TestClock.adjust("10 seconds")
-    yield* second.lease("k")
-    way.failing = undefined
-    yield* Scope.close(held, Exit.void)
-    assert.isTrue(yield* isLeased(Effect.runSync(UploadJournal.make(store))))
-  })
 })
 
 /** What happens to the changes of one process, and counts those that are on their way. */

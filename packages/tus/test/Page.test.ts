@@ -46,16 +46,14 @@ const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
 }
 
 layer(page)("in a page", (it) => {
-  for (const [name, source] of Object.entries(sources)) {
-    it.effect(`${name} arrives in slices`, function* () {
-      const { server, target } = yield* Scene.make()
-      const events = yield* Stream.runCollect(Upload.events(target, source(), { metadata, maxRetries: 0 }))
-      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-      const progress = events.filter(UploadEvent.$is("Progress"))
-      assert.isAbove(progress.length, 1)
-      for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
-    })
-  }
+  it.effect.each(Object.entries(sources))("%s arrives in slices", function* ([, source]) {
+    const { server, target } = yield* Scene.make()
+    const events = yield* Stream.runCollect(Upload.events(target, source(), { metadata, maxRetries: 0 }))
+    assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+    const progress = events.filter(UploadEvent.$is("Progress"))
+    assert.isAbove(progress.length, 1)
+    for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
+  })
 
   it.effect("a journal is refused when its Layer is built", function* () {
     const layers = [UploadJournal.layerMemory(), UploadJournal.layerStore(Effect.die("a store that no journal is for"))]

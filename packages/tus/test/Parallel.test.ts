@@ -29,30 +29,28 @@ layer(Clients.undici)("Upload in parts", (it) => {
     }
   })
 
-  for (const parallel of [1, 3]) {
-    it.effect(`goes through a proxy that adds a prefix to every path, in parts: ${parallel}`, function* () {
-      const server = yield* ScriptedTus.make
-      const paths: Array<string> = []
-      server.meet = ({ headers, path }, go) => {
-        paths.push(path)
-        const concat = headers["upload-concat"]
-        if (concat !== undefined && concat !== "partial") {
-          assert.match(String(concat), /^final;\/resumable\/files\/u0 \/resumable\/files\/u1 \/resumable\/files\/u2$/)
-        }
-        const answer = go()
-        const { location } = answer.headers ?? {}
-        return location === undefined ? answer : ScriptedTus.withHeaders(answer, { location: `/proxy/v1${location}` })
+  it.effect.each([1, 3])("goes through a proxy that adds a prefix to every path, in parts: %s", function* (parallel) {
+    const server = yield* ScriptedTus.make
+    const paths: Array<string> = []
+    server.meet = ({ headers, path }, go) => {
+      paths.push(path)
+      const concat = headers["upload-concat"]
+      if (concat !== undefined && concat !== "partial") {
+        assert.match(String(concat), /^final;\/resumable\/files\/u0 \/resumable\/files\/u1 \/resumable\/files\/u2$/)
       }
-      const target = yield* UploadTarget.make({
-        tusUrl: `${server.origin}/proxy/v1/resumable/files/`,
-        assemblySslUrl: `${server.origin}/proxy/v1/assemblies/${"0".repeat(32)}`,
-        baseUrl: `${server.origin}/proxy/v1`
-      })
-      yield* Upload.run(target, UploadSource.fromBytes(bytes), { ...Scene.options, parallel })
-      assert.isTrue([...server.uploads.values()].at(-1)?.bytes.equals(bytes))
-      for (const path of paths) assert.match(path, /^\/proxy\/v1\//)
+      const answer = go()
+      const { location } = answer.headers ?? {}
+      return location === undefined ? answer : ScriptedTus.withHeaders(answer, { location: `/proxy/v1${location}` })
+    }
+    const target = yield* UploadTarget.make({
+      tusUrl: `${server.origin}/proxy/v1/resumable/files/`,
+      assemblySslUrl: `${server.origin}/proxy/v1/assemblies/${"0".repeat(32)}`,
+      baseUrl: `${server.origin}/proxy/v1`
     })
-  }
+    yield* Upload.run(target, UploadSource.fromBytes(bytes), { ...Scene.options, parallel })
+    assert.isTrue([...server.uploads.values()].at(-1)?.bytes.equals(bytes))
+    for (const path of paths) assert.match(path, /^\/proxy\/v1\//)
+  })
 
   it.effect("a part that fails does not restart the others", function* () {
     const { run, server } = yield* start([

@@ -92,14 +92,15 @@ layer(Clients.undici)("WebSource.fromReadableStream", (it) => {
         "a piece is not a Uint8Array, or its memory was transferred"
       ]
     }
-  for (const [name, [evaluate, problem]] of Object.entries(failures)) {
-    it.effect(`is SourceFailed for a stream ${name}, and heals nothing`, function* () {
+  it.effect.each(Object.entries(failures))(
+    "is SourceFailed for a stream %s, and heals nothing",
+    function* ([, [evaluate, problem]]) {
       const { server, target } = yield* Scene.make()
       const error = yield* Effect.flip(Upload.run(target, WebSource.fromReadableStream(evaluate), options))
       assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable", description: problem })
       assert.notInclude(server.requests, "HEAD")
-    })
-  }
+    }
+  )
 
   it.effect("is SourceFailed for the second upload, and not an empty file", function* () {
     const { server, target } = yield* Scene.make()

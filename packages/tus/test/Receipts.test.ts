@@ -60,29 +60,29 @@ const gone: ReadonlyArray<Fault> = [
 const lost: ReadonlyArray<Fault> = [{ _tag: "LostAnswer", method: "POST" }]
 
 layer(Clients.undici)("A receipt", (it) => {
-  for (const [name, retell] of Object.entries({ ...unproven, ...foreign })) {
-    it.effect(`${name} does not finish an upload whose URL is gone`, function* () {
+  it.effect.each(Object.entries({ ...unproven, ...foreign }))(
+    "%s does not finish an upload whose URL is gone",
+    function* ([, retell]) {
       const { outcome } = yield* start(gone, (server) => (server.retell = retell))
       assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "UploadGone")
-    })
-  }
+    }
+  )
 
-  for (const [name, retell] of Object.entries(unproven)) {
-    it.effect(`${name} still tells where an upload is whose creation was not answered`, function* () {
+  it.effect.each(Object.entries(unproven))(
+    "%s still tells where an upload is whose creation was not answered",
+    function* ([, retell]) {
       const { outcome, server } = yield* start(lost, (tus) => (tus.retell = retell))
       assert.strictEqual(outcome._tag, "Success")
       assert.strictEqual(server.created.length, 1)
-    })
-  }
+    }
+  )
 
-  for (const [name, retell] of Object.entries(foreign)) {
-    it.effect(`${name} is not that of a creation that was not answered`, function* () {
-      const { outcome, server } = yield* start(lost, (tus) => (tus.retell = retell))
-      assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "CreationUnknown")
-      assert.strictEqual(server.created.length, 1)
-      assert.notInclude(server.log.join(), "PATCH")
-    })
-  }
+  it.effect.each(Object.entries(foreign))("%s is not that of a creation that was not answered", function* ([, retell]) {
+    const { outcome, server } = yield* start(lost, (tus) => (tus.retell = retell))
+    assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "CreationUnknown")
+    assert.strictEqual(server.created.length, 1)
+    assert.notInclude(server.log.join(), "PATCH")
+  })
 
   it.effect("finishes an upload whose URL it writes in another form", function* () {
     const { outcome } = yield* start(gone, (server) => {

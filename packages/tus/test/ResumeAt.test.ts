@@ -70,16 +70,14 @@ layer(Clients.undici)("An upload that goes on from its URL", (it) => {
     [`fieldname ${own.fieldname}`, false],
     ["", false]
   ]
-  for (const [header, isOurs] of headers) {
-    it.effect(`with the metadata '${header}' from HEAD: continues ${isOurs}`, function* () {
-      const server = yield* ScriptedTus.make
-      server.uploads.set("u", { metadata: header, length: bytes.length, bytes: Buffer.from(bytes.subarray(0, 9)) })
-      const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(server.target))("/resumable/files/u")
-      const done = yield* Effect.result(Upload.resume({ target: server.target, url, metadata }, source))
-      assert.strictEqual(done._tag === "Success" ? true : done.failure._tag !== "UploadMismatch", isOurs)
-      assert.strictEqual(server.requests.includes("PATCH"), isOurs)
-    })
-  }
+  it.effect.each(headers)("with the metadata '%s' from HEAD: continues %s", function* ([header, isOurs]) {
+    const server = yield* ScriptedTus.make
+    server.uploads.set("u", { metadata: header, length: bytes.length, bytes: Buffer.from(bytes.subarray(0, 9)) })
+    const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(server.target))("/resumable/files/u")
+    const done = yield* Effect.result(Upload.resume({ target: server.target, url, metadata }, source))
+    assert.strictEqual(done._tag === "Success" ? true : done.failure._tag !== "UploadMismatch", isOurs)
+    assert.strictEqual(server.requests.includes("PATCH"), isOurs)
+  })
 
   it.effect("checks its options first", function* () {
     const { server, target, url } = yield* begun()

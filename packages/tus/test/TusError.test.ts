@@ -133,8 +133,9 @@ layer(Layer.merge(Clients.undici, HangClock.layer))("An error of an upload", (it
     "parts that are not put together": [[silent("FINAL"), ...away], "CreationUnknown", { parallel: 2 }]
   }
 
-  for (const [what, [faults, tag, options = {}]] of Object.entries(cases)) {
-    it.effect(`tells the host of ${what}, and no path`, function* () {
+  it.effect.each(Object.entries(cases))(
+    "tells the host of %s, and no path",
+    function* ([, [faults, tag, options = {}]]) {
       const { server, target } = yield* Scene.make(faults)
       const error = yield* Effect.flip(
         Upload.run(target, options.parallel === undefined ? source : parts, {
@@ -146,8 +147,8 @@ layer(Layer.merge(Clients.undici, HangClock.layer))("An error of an upload", (it
       assert.strictEqual(error._tag, tag, error.message)
       assert.propertyVal(error, "host", new URL(server.tusUrl).host)
       assert.notMatch(`${error.message} ${JSON.stringify(error)}`, /resumable|assemblies/)
-    })
-  }
+    }
+  )
 
   it.effect.each(["POST", "FINAL"] as const)(
     "has the error of the request %s whose answer was lost, also in its JSON form",

@@ -186,18 +186,4 @@ describe("UploadJournal in files", () => {
       }
     })
   }
-
-  test("of many that take over a lease that ran out, one gets it", function* () {
-    const path = yield* Journals.folder
-    for (let round = 0; round < 20; round++) {
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.makeDirectory(`${path}/k.lease`, { recursive: true })
-      yield* fs.writeFileString(`${path}/k.lease/${1000 * (round + 1)}`, JSON.stringify({ owner: "dead", until: 0 }))
-      const journals = yield* Effect.forEach(Array.from({ length: 8 }), () => inFolder(path))
-      const won = yield* Effect.scoped(
-        Effect.forEach(journals, (journal) => Effect.isSuccess(journal.lease("k")), { concurrency: "unbounded" })
-      )
-      assert.strictEqual(won.filter(Boolean).length, 1)
-    }
-  })
 })

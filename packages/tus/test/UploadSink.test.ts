@@ -121,8 +121,9 @@ layer(Clients.undici)("Upload.sink", (it) => {
     assert.deepStrictEqual(server.requests, [])
   })
 
-  for (const onFailure of ["terminate", "keep"] as const) {
-    it.effect(`leaves nothing running when the consumer is interrupted (${onFailure})`, function* () {
+  it.effect.each(["terminate", "keep"] as const)(
+    "leaves nothing running when the consumer is interrupted (%s)",
+    function* (onFailure) {
       const { server, target } = yield* Scene.make()
       const reached = yield* Deferred.make<void>()
       let released = false
@@ -135,8 +136,8 @@ layer(Clients.undici)("Upload.sink", (it) => {
       assert.isTrue(released)
       const expected = ["POST", "PATCH", "PATCH"]
       assert.deepStrictEqual(server.requests, onFailure === "keep" ? expected : [...expected, "DELETE"])
-    })
-  }
+    }
+  )
 
   it.effect("fails with the error of the upload, reads no further, and terminates", function* () {
     const refused: Fault = { _tag: "Status", method: "PATCH", status: 403, body: "no" }

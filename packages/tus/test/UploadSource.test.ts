@@ -134,28 +134,26 @@ layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("UploadSource", (it) =>
     assert.notInclude(server.log, "HEAD 200")
   })
 
-  for (const [name, change] of [
+  it.effect.each([
     ["shrinks", (fs: FileSystem.FileSystem, path: string) => fs.truncate(path, 250_000)],
     ["grows", (fs: FileSystem.FileSystem, path: string) => fs.writeFile(path, bytes, { flag: "a" })],
     ["changes", (fs: FileSystem.FileSystem, path: string) => fs.utimes(path, 1, 1)],
     ["goes", (fs: FileSystem.FileSystem, path: string) => fs.remove(path)]
-  ] as const) {
-    it.effect(`a file that ${name} before its turn, or between two requests, is noticed`, function* () {
-      const { fs, path, source } = yield* file
-      const { target } = yield* Scene.make()
-      let changed = false
-      const error = yield* Upload.events(target, source, { ...Scene.options, chunkSize: 100_000 }).pipe(
-        Stream.tap((event) => {
-          if (changed || event._tag !== "Progress" || event.acknowledged < 100_000n) return Effect.void
-          changed = true
-          return change(fs, path)
-        }),
-        Stream.runDrain,
-        Effect.flip
-      )
-      assert.strictEqual(error._tag, "SourceFailed")
-    })
-  }
+  ] as const)("a file that %s before its turn, or between two requests, is noticed", function* ([, change]) {
+    const { fs, path, source } = yield* file
+    const { target } = yield* Scene.make()
+    let changed = false
+    const error = yield* Upload.events(target, source, { ...Scene.options, chunkSize: 100_000 }).pipe(
+      Stream.tap((event) => {
+        if (changed || event._tag !== "Progress" || event.acknowledged < 100_000n) return Effect.void
+        changed = true
+        return change(fs, path)
+      }),
+      Stream.runDrain,
+      Effect.flip
+    )
+    assert.strictEqual(error._tag, "SourceFailed")
+  })
 
   for (const checksum of [undefined, "sha256"] as const) {
     it.effect(`an empty file that grows before its upload is noticed, ${checksum ?? "no"} checksum`, function* () {

@@ -37,19 +37,17 @@ describe("UploadTarget.resolve", () => {
     assert.notMatch(error.message, /@|files\/1|secret|password|token|\s$/)
   })
 
-  for (const [location, expected] of [
+  it.effect.each([
     ["/resumable/files/1", "https://tus.example.com/resumable/files/1"],
     ["/resumable/files/a/b/c+d~e_f-g.h", "https://tus.example.com/resumable/files/a/b/c+d~e_f-g.h"],
     ["https://tus.example.com/resumable/files/1", "https://tus.example.com/resumable/files/1"],
     ["//tus.example.com/resumable/files/1", "https://tus.example.com/resumable/files/1"],
     ["HTTPS://TUS.example.com:443/resumable/files/1", "https://tus.example.com/resumable/files/1"]
-  ] as const) {
-    it.effect(`accepts ${location}`, function* () {
-      const url = Result.getOrThrow(UploadTarget.resolve(yield* make, location))
-      assert.strictEqual<string>(Redacted.value(url), expected)
-      assert.notInclude(`${JSON.stringify({ url })}${inspect(url)}${String(url)}`, "resumable")
-    })
-  }
+  ] as const)("accepts %s", function* ([location, expected]) {
+    const url = Result.getOrThrow(UploadTarget.resolve(yield* make, location))
+    assert.strictEqual<string>(Redacted.value(url), expected)
+    assert.notInclude(`${JSON.stringify({ url })}${inspect(url)}${String(url)}`, "resumable")
+  })
 
   it.effect("accepts the path of the base URL before the path of an upload, and no other path", function* () {
     const tusUrl = "https://proxy.example.com/a/b/resumable/files/"

@@ -31,18 +31,16 @@ const waits: Readonly<Record<string, string>> = {
 }
 
 layerTest(Clients.undici)("A wait that a server asks for", (it) => {
-  for (const [name, wait] of Object.entries(waits)) {
-    it.effect(`of ${name} is told instead of waited for`, function* () {
-      const whole = yield* failure([asking("PATCH", 503, wait)])
-      assert.deepInclude(whole, { _tag: "ServerFailure", status: 503 })
-      const error = yield* failure([asking("POST", 429, wait)])
-      if (error._tag !== "RateLimited") return assert.fail(error._tag)
-      assert.isAbove(Duration.toHours(error.retryAfter), 1)
-      assert.isTrue(Number.isSafeInteger(Duration.toMillis(error.retryAfter)))
-      const checked = yield* failure([asking("OPTIONS", 503, wait)], { checksum: "sha1" })
-      assert.deepInclude(checked, { _tag: "ServerFailure", request: "discover" })
-    })
-  }
+  it.effect.each(Object.entries(waits))("of %s is told instead of waited for", function* ([, wait]) {
+    const whole = yield* failure([asking("PATCH", 503, wait)])
+    assert.deepInclude(whole, { _tag: "ServerFailure", status: 503 })
+    const error = yield* failure([asking("POST", 429, wait)])
+    if (error._tag !== "RateLimited") return assert.fail(error._tag)
+    assert.isAbove(Duration.toHours(error.retryAfter), 1)
+    assert.isTrue(Number.isSafeInteger(Duration.toMillis(error.retryAfter)))
+    const checked = yield* failure([asking("OPTIONS", 503, wait)], { checksum: "sha1" })
+    assert.deepInclude(checked, { _tag: "ServerFailure", request: "discover" })
+  })
 
   it.effect("in the body of the answer has the same limit", function* () {
     for (const retryIn of ["1e300", "3600.5", "1e999", "-1", "null"]) {

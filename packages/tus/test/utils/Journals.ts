@@ -2,7 +2,7 @@
  * Journals of every kind, for the same tests.
  */
 import { SqliteClient } from "@assembly-effect/sqlite"
-import { UploadJournal, type UploadSource, UploadTarget } from "@assembly-effect/tus"
+import { UploadJournal, UploadSource, type UploadTarget } from "@assembly-effect/tus"
 import * as UploadJournalSql from "@assembly-effect/tus/UploadJournalSql"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -12,23 +12,6 @@ import * as Scene from "./Scene.ts"
 
 /** Files and an HTTP client. */
 export const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici)
-
-/** The entry of an upload of a service that no test has. */
-export const entryAt = (
-  writtenAt: number,
-  state: UploadJournal.Entry["state"] = { _tag: "Created", marker: "m", url: "https://a.example.com/resumable/files/1" }
-) =>
-  Effect.map(
-    UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-    (target): UploadJournal.Entry => ({
-      target,
-      metadata: { filename: "a", fieldname: "b" },
-      size: 2n ** 60n,
-      identity: "sha256 00",
-      writtenAt,
-      state
-    })
-  )
 
 /** The entry of an upload of this source, and its key. */
 export const of = Effect.fnUntraced(function* (
@@ -42,6 +25,15 @@ export const of = Effect.fnUntraced(function* (
   const identity = yield* source.identity
   const entry: UploadJournal.Entry = { target, metadata, size, identity: identity ?? null, writtenAt, state }
   return { entry, key: yield* UploadJournal.keyOf(target, { ...metadata, identity, size }) }
+})
+
+/** The entry of an upload of a service that no test has. */
+export const entryAt = Effect.fnUntraced(function* (
+  writtenAt: number,
+  state: UploadJournal.Entry["state"] = { _tag: "Created", marker: "m", url: "https://a.example.com/resumable/files/1" }
+) {
+  const target = yield* Scene.targetAt("https://a.example.com")
+  return (yield* of(target, UploadSource.fromBytes(new Uint8Array(9)), state, writtenAt)).entry
 })
 
 /** A folder that is deleted after the test. */
