@@ -1,15 +1,10 @@
 /**
  * The transfer of one upload: which request follows each response.
  */
-import { UploadTarget } from "@assembly-effect/tus"
-import { assert, describe, test } from "@assembly-effect/testkit/flow"
-import { Effect, Result } from "effect"
 import { Transfer } from "../src/internal/transfer.ts"
+import { assert, describe, Scene, test } from "./utils/index.ts"
 
-const target = Effect.runSync(
-  UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" })
-)
-const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
+const url = Scene.unusedUrl("1")
 
 const again = { size: 100n, replayable: true }
 const once = { size: 100n, replayable: false }

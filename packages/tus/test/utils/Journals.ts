@@ -32,8 +32,7 @@ export const entryAt = Effect.fnUntraced(function* (
   writtenAt: number,
   state: UploadJournal.Entry["state"] = { _tag: "Created", marker: "m", url: "https://a.example.com/resumable/files/1" }
 ) {
-  const target = yield* Scene.targetAt("https://a.example.com")
-  return (yield* of(target, UploadSource.fromBytes(new Uint8Array(9)), state, writtenAt)).entry
+  return (yield* of(Scene.unused, UploadSource.fromBytes(new Uint8Array(9)), state, writtenAt)).entry
 })
 
 /** A folder that is deleted after the test. */

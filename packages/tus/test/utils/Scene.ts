@@ -28,6 +28,10 @@ export const pieces = (bytes: Uint8Array, size: number): Stream.Stream<Uint8Arra
 export const targetAt = (origin: string, assembly = `/assemblies/${"0".repeat(32)}`) =>
   UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: origin + assembly })
 
+/** A target to which no test sends anything, and its uploads. */
+export const unused = Effect.runSync(targetAt("https://a.example.com"))
+export const unusedUrl = (id: string) => Result.getOrThrow(UploadTarget.resolve(unused, `/resumable/files/${id}`))
+
 /** Waits on the real clock until something is there. */
 export const soon = (isThere: () => boolean): Effect.Effect<void> =>
   Effect.promise(async (signal) => {
