@@ -187,14 +187,14 @@ const whole: Readonly<Record<string, (bytes: Uint8Array<ArrayBuffer>) => UploadS
 const over = Effect.fnUntraced(function* (
   aLink: ALink,
   size: number,
-  make: (bytes: Uint8Array<ArrayBuffer>) => UploadSource.UploadSource = UploadSource.fromBytes,
-  options: Partial<Upload.Options> = {}
+  sourceOf: (bytes: Uint8Array<ArrayBuffer>) => UploadSource.UploadSource = UploadSource.fromBytes,
+  more: Partial<Upload.Options> = {}
 ) {
   const bytes = Scene.content(size)
   const { server, target } = yield* Scene.make()
-  if (options.checksum !== undefined) server.checksums = [options.checksum]
+  if (more.checksum !== undefined) server.checksums = [more.checksum]
   const { client, sent } = yield* aLink
-  const events = yield* Upload.events(target, make(bytes), { metadata, retryDelay: 0, ...options }).pipe(
+  const events = yield* Upload.events(target, sourceOf(bytes), { metadata, retryDelay: 0, ...more }).pipe(
     Stream.runCollect,
     Effect.provideService(HttpClient.HttpClient, client),
     Effect.provideService(Upload.CanStream, false)

@@ -17,7 +17,7 @@ const { count } = ScriptedTus
 /** An answer to the final creation that does not tell the offset, as tusd gives it, or that tells another one. */
 const telling = (answer: ScriptedTus.Answer, offset?: number): ScriptedTus.Answer => {
   const { "upload-offset": _, ...headers } = answer.headers ?? {}
-  return { ...answer, headers: { ...headers, ...(offset === undefined ? {} : { "upload-offset": String(offset) }) } }
+  return { ...answer, headers: offset === undefined ? headers : { ...headers, "upload-offset": String(offset) } }
 }
 
 /** A server whose final upload answers HEAD in turn so; the last answer is repeated. */

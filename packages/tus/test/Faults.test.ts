@@ -105,39 +105,32 @@ const arrives = Effect.fnUntraced(function* (
   }
 })
 
-layer(Layer.merge(Servers.Both.layer, Clients.beneath.undici))(
-  "Either server gets a source, and a stream, whole",
-  (it) => {
-    it.effect.each(Object.entries({ ...ofAppend, ...ofAsking, ...ofCreation }))("after %s", function* ([, faults]) {
-      const uploads = Object.entries(yield* Servers.Both).flatMap(([server, { place }]) =>
-        Object.entries(sources).map(([kind, source]) => ({ what: `${kind} to ${server}`, place, source }))
-      )
-      yield* Effect.forEach(
-        uploads,
-        ({ place, source, what }) =>
-          Effect.flatMap(place, (here) => arrives(what, here, source(), faults)).pipe(
-            Effect.provide(HangClock.layer, { local: true })
-          ),
-        { concurrency: "unbounded", discard: true }
-      )
-    })
-  }
-)
+layer(Clients.undici)("Either server gets a source, and a stream, whole", (it) => {
+  it.effect.each(Object.entries({ ...ofAppend, ...ofAsking, ...ofCreation }))("after %s", function* ([, faults]) {
+    const uploads = Object.entries(Servers.places).flatMap(([server, place]) =>
+      Object.entries(sources).map(([kind, source]) => ({ what: `${kind} to ${server}`, place, source }))
+    )
+    yield* Effect.forEach(
+      uploads,
+      ({ place, source, what }) =>
+        Effect.flatMap(place, (here) => arrives(what, here, source(), faults)).pipe(
+          Effect.provide(HangClock.layer, { local: true })
+        ),
+      { concurrency: "unbounded", discard: true }
+    )
+  })
+})
 
 for (const client of ["node:http", "fetch"] as const) {
-  layer(Layer.mergeAll(Servers.layers["@tus/server"], Clients.beneath[client], HangClock.layer))(
-    `Sent with ${client}, a source arrives whole`,
-    (it) => {
-      for (const [name, faults] of Object.entries(ofAppend)) {
-        // Without a declared length of the body, such an offset is not trusted.
-        if (client === "fetch" && name === "a wrong offset before the end") continue
-        // A client makes no difference between two statuses.
-        if (/^(?:502|503|409|423) /.test(name)) continue
-        it.effect(`after ${name}`, function* () {
-          const place = yield* Effect.flatMap(Servers.Servers, (servers) => servers.place)
-          yield* arrives(client, place, UploadSource.fromBytes(bytes), faults)
-        })
-      }
+  layer(Layer.merge(Clients.beneath[client], HangClock.layer))(`Sent with ${client}, a source arrives whole`, (it) => {
+    for (const [name, faults] of Object.entries(ofAppend)) {
+      // Without a declared length of the body, such an offset is not trusted.
+      if (client === "fetch" && name === "a wrong offset before the end") continue
+      // A client makes no difference between two statuses.
+      if (/^(?:502|503|409|423) /.test(name)) continue
+      it.effect(`after ${name}`, function* () {
+        yield* arrives(client, yield* Servers.places["@tus/server"], UploadSource.fromBytes(bytes), faults)
+      })
     }
-  )
+  })
 }

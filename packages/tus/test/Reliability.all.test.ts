@@ -3,7 +3,7 @@
  */
 import { UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, Layer, Random } from "effect"
+import { Effect, Random } from "effect"
 import type { HttpClient } from "effect/http"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -129,7 +129,7 @@ const others = [Clients.repeating, Clients.compressing(true), Clients.compressin
 
 const oneUpload = Effect.gen(function* () {
   const plan = yield* drawPlan
-  const [server, { place: open }] = yield* Draw.pick(Object.entries(yield* Servers.Both))
+  const [server, open] = yield* Draw.pick(Object.entries(Servers.places))
   const beneath = yield* Draw.pick([...Object.values(Clients.beneath), Clients.registered])
   const isWhole = (yield* Random.nextIntBetween(0, 2)) > 0
   const kind = yield* Draw.pick(isWhole ? honest : others)
@@ -146,7 +146,7 @@ const oneUpload = Effect.gen(function* () {
   return end
 }).pipe(Effect.scoped)
 
-layer(Layer.merge(Servers.Both.layer, NodeFileSystem.layer))("R1", (it) => {
+layer(NodeFileSystem.layer)("R1", (it) => {
   it.effect(
     `${uploads} uploads under drawn faults end whole, or with an error that fits`,
     () =>
@@ -181,7 +181,8 @@ layer(Clients.undici)("R2", (it) => {
       for (let kill = 0; kill < kills; kill++) {
         const parallel = kill % 3 === 2 ? 3 : 1
         const { server } = yield* Scene.make()
-        const args = [server.tusUrl, server.assemblySslUrl, path, join(folder, `journal-${kill}`), String(parallel)]
+        const journal = join(folder, `journal-${kill}`)
+        const args = [journal, "upload", server.tusUrl, server.assemblySslUrl, path, String(parallel)]
         const moment = yield* Random.nextIntBetween(0, longest)
         const [first = "killed"] = yield* Kills.run<string>(killed, args, moment)
         const [second = "killed"] = first === "complete" ? [first] : yield* Kills.run<string>(killed, args, undefined)

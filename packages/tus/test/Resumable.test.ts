@@ -44,12 +44,13 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
     // The stores keep texts, see UploadJournal.test.ts; what a run makes of an entry does not depend on its store.
     if (name !== "files") return
 
-    for (const [what, method, from, parallel, created] of [
+    test.each([
       ["creation", "POST", source, 1, 1],
       ["creation of a part", "POST", parts, 3, 4],
       ["concatenation", "FINAL", parts, 3, 4]
-    ] as const) {
-      test(`a ${what} that was lost is unknown until its receipt comes, and never repeated`, function* () {
+    ] as const)(
+      "a %s that was lost is unknown until its receipt comes, and never repeated",
+      function* ([, method, from, parallel, created]) {
         const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method }])
         server.receipts = false
         const run = Upload.journaled.run(target, from, { ...Scene.options, parallel })
@@ -58,8 +59,8 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         yield* run
         assert.strictEqual(server.created.length, created)
         assert.strictEqual(yield* Scene.stored(server, -1), yield* hashOf(from))
-      })
-    }
+      }
+    )
 
     for (const status of [403, 413, 423, 429] as const) {
       test(`a creation that ends in ${status} made nothing, and the next run makes the upload`, function* () {

@@ -160,32 +160,30 @@ describe("UploadJournal in files", () => {
 
   const free = "; free some space, and run the upload again"
   const allow = "; make the journal writable, and run the upload again"
-  for (const [code, reason, remedy] of [
+  test.each([
     ["ENOSPC", "Full", free],
     ["EDQUOT", "Full", free],
     ["EROFS", "Denied", allow],
     ["EACCES", "Denied", allow],
     ["EIO", "Other", ""]
-  ] as const) {
-    test(`a disk that answers ${code} is ${reason} for a write and for a lease`, function* () {
-      const fs = yield* FileSystem.FileSystem
-      const cause = Object.assign(new Error("no"), { code })
-      const common = { module: "FileSystem", method: "open", description: "no" }
-      const failure = Effect.fail(PlatformError.systemError({ _tag: "Unknown", ...common, cause }))
-      const folder = yield* Journals.folder
-      const disk: FileSystem.FileSystem = {
-        ...fs,
-        open: () => failure,
-        makeDirectory: (path, options) => (path === folder ? fs.makeDirectory(path, options) : failure)
-      }
-      const journal = yield* Effect.provideService(inFolder(folder), FileSystem.FileSystem, disk)
-      for (const failing of [journal.put("k", yield* entry), Effect.scoped(journal.lease("k"))]) {
-        const error = yield* Effect.flip(failing)
-        assert.deepInclude(error, { _tag: "JournalFailed", reason })
-        assert.isTrue(error.message.endsWith(`(${code})${remedy}`), error.message)
-      }
-    })
-  }
+  ] as const)("a disk that answers %s is %s for a write and for a lease", function* ([code, reason, remedy]) {
+    const fs = yield* FileSystem.FileSystem
+    const cause = Object.assign(new Error("no"), { code })
+    const common = { module: "FileSystem", method: "open", description: "no" }
+    const failure = Effect.fail(PlatformError.systemError({ _tag: "Unknown", ...common, cause }))
+    const folder = yield* Journals.folder
+    const disk: FileSystem.FileSystem = {
+      ...fs,
+      open: () => failure,
+      makeDirectory: (path, options) => (path === folder ? fs.makeDirectory(path, options) : failure)
+    }
+    const journal = yield* Effect.provideService(inFolder(folder), FileSystem.FileSystem, disk)
+    for (const failing of [journal.put("k", yield* entry), Effect.scoped(journal.lease("k"))]) {
+      const error = yield* Effect.flip(failing)
+      assert.deepInclude(error, { _tag: "JournalFailed", reason })
+      assert.isTrue(error.message.endsWith(`(${code})${remedy}`), error.message)
+    }
+  })
 })
 
 /** A store that counts what is asked of it. */
@@ -210,9 +208,9 @@ const counted = () => {
 /** Entries of uploads and of Assemblies, and leases, all written at the time 0. */
 const fill = (journal: UploadJournal.UploadJournal["Service"], leases: Map<string, string>, count: number) =>
   Effect.gen(function* () {
-    const entry = yield* Journals.entryAt(0)
+    const old = yield* Journals.entryAt(0)
     for (let index = 0; index < count; index++) {
-      yield* journal.put(`a${index}`, entry)
+      yield* journal.put(`a${index}`, old)
       yield* journal.assemblies.put(`job${index}`, { _tag: "Creating", assemblyId, writtenAt: 0 })
       leases.set(`b${index}`, JSON.stringify({ owner: "o", until: 0 }))
     }
@@ -263,16 +261,16 @@ describe("the expired entries of a journal", () => {
   it.effect("lists its store again after an hour, and not before", function* () {
     const { journal, taken } = counted()
     const one = journal()
-    const entry = yield* Journals.entryAt(0)
-    yield* one.put("mine", entry)
+    const old = yield* Journals.entryAt(0)
+    yield* one.put("mine", old)
     taken()
-    yield* one.put("mine", entry)
+    yield* one.put("mine", old)
     assert.strictEqual(taken(), 1)
     yield* TestClock.adjust("59 minutes")
-    yield* one.put("mine", entry)
+    yield* one.put("mine", old)
     assert.strictEqual(taken(), 1)
     yield* TestClock.adjust("1 minute")
-    yield* one.put("mine", entry)
+    yield* one.put("mine", old)
     // Its own entry is checked too.
     assert.strictEqual(taken(), 4)
   })

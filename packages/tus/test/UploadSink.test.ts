@@ -2,7 +2,7 @@
  * Streams that end in `Upload.sink`: whatever happens to the stream, to the network or to the consumer.
  */
 import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
-import { Cause, Data, Deferred, Effect, Exit, Fiber, Layer, Metric, Scope, Stream } from "effect"
+import { Cause, Data, Deferred, Effect, Exit, Fiber, Metric, Scope, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { Clients, type Fault, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
@@ -41,17 +41,17 @@ const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 const clients = { undici: Clients.undici, fetch: Clients.fetch }
 
 for (const [name, client] of Object.entries(clients)) {
-  layer(Layer.merge(client, Servers.Both.layer))(`Upload.sink with ${name}`, (it) => {
-    for (const server of ["the emulator", "@tus/server"] as const) {
+  layer(client)(`Upload.sink with ${name}`, (it) => {
+    for (const [server, open] of Object.entries(Servers.places)) {
       it.effect(`uploads a stream to ${server}`, function* () {
-        const place = yield* (yield* Servers.Both)[server].place
+        const place = yield* open
         const result = yield* Stream.run(pieces(bytes, 70_000), Upload.sink(place.target, options))
         assert.strictEqual(result.length, 3_000_000n)
         assert.strictEqual(yield* place.sha256, TusServer.sha256(bytes))
       })
 
       it.effect(`terminates the upload at ${server} when the stream fails`, function* () {
-        const place = yield* (yield* Servers.Both)[server].place
+        const place = yield* open
         const exit = yield* Effect.exit(
           Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), Upload.sink(place.target, options))
         )

@@ -44,10 +44,8 @@ export type TusServer = Effect.Success<typeof make>
 // gone, and then threw where nobody catches it.
 FileStore.prototype["checkOrCreateDirectory"] = () => undefined
 
-const answer = (response: Http.ServerResponse, status: number, headers: Http.OutgoingHttpHeaders, body = "") => {
-  response.writeHead(status, { "tus-resumable": "1.0.0", ...headers })
-  response.end(body)
-}
+const answer = (response: Http.ServerResponse, status: number, headers: Http.OutgoingHttpHeaders, body = "") =>
+  response.writeHead(status, { "tus-resumable": "1.0.0", ...headers }).end(body)
 
 /** The largest upload that the server accepts, in bytes. */
 const maxSize = 1024 ** 3
