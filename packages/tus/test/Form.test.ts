@@ -420,15 +420,14 @@ const oneJob = (seed: number) =>
 layer(live)("transport: form, under faults", (it) => {
   it.effect(
     `${schedules} jobs complete one Assembly each`,
-    () =>
-      Effect.gen(function* () {
-        const seeds = Array.from({ length: schedules }, (_, seed) => seed)
-        const { created, exit } = yield* creating(Effect.forEach(seeds, oneJob, { concurrency: 4 }))
-        assert(Exit.isSuccess(exit), String(exit))
-        const completed = created.filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
-        const jobs = completed.map(({ fields }) => Number(fields?.["seed"]))
-        assert.sameMembers(jobs, seeds)
-      }),
+    function* () {
+      const seeds = Array.from({ length: schedules }, (_, seed) => seed)
+      const { created, exit } = yield* creating(Effect.forEach(seeds, oneJob, { concurrency: 4 }))
+      assert(Exit.isSuccess(exit), String(exit))
+      const completed = created.filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
+      const jobs = completed.map(({ fields }) => Number(fields?.["seed"]))
+      assert.sameMembers(jobs, seeds)
+    },
     { timeout: Math.max(60_000, schedules * 5000) }
   )
 })

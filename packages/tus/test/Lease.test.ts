@@ -186,28 +186,24 @@ const stores: Readonly<
   })
 }
 
-for (const [name, store] of Object.entries(stores)) {
-  it.effect(
-    `holders that begin, renew, fail, run out and let go in any order never hold one lease together, in ${name}`,
-    () =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const isReal = name === "files"
-          const seeds = isReal ? 3 : 30
-          let [held, lost] = [0, 0]
-          // In what order files are written is not for the seed to say: some runs see few leases, or none that runs out.
-          for (let seed = 0; seed < seeds || ((lost === 0 || held <= seeds * 2) && seed < 30); seed++) {
-            const run = Effect.scoped(contend(yield* store, isReal ? "300 millis" : "5 seconds"))
-            const counts = yield* Random.withSeed(run, seed)
-            held += counts.held
-            lost += counts.lost
-          }
-          assert.isAbove(held, seeds * 2)
-          assert.isAbove(lost, 0, "some leases ran out")
-        })
-      ).pipe(Effect.provide(Journals.platform))
-  )
-}
+it.effect.each(Object.entries(stores))(
+  "holders that begin, renew, fail, run out and let go in any order never hold one lease together, in %s",
+  Journals.platform,
+  function* ([name, store]) {
+    const isReal = name === "files"
+    const seeds = isReal ? 3 : 30
+    let [held, lost] = [0, 0]
+    // In what order files are written is not for the seed to say: some runs see few leases, or none that runs out.
+    for (let seed = 0; seed < seeds || ((lost === 0 || held <= seeds * 2) && seed < 30); seed++) {
+      const run = Effect.scoped(contend(yield* store, isReal ? "300 millis" : "5 seconds"))
+      const counts = yield* Random.withSeed(run, seed)
+      held += counts.held
+      lost += counts.lost
+    }
+    assert.isAbove(held, seeds * 2)
+    assert.isAbove(lost, 0, "some leases ran out")
+  }
+)
 
 /** Some processes want the same lease over and over; the way of some fails in the middle. */
 const contend = (
