@@ -13,10 +13,8 @@ const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const upload = { retryDelay: "1 millis", maxRetries: 1 } as const
 const wait = { interval: "10 millis", timeout: "20 seconds" } as const
 
-const file = (name: string, size: number): AssemblyUpload.File => ({
-  source: UploadSource.fromBytes(Scene.content(size)),
-  filename: name
-})
+const bytesOf = (size: number) => UploadSource.fromBytes(Scene.content(size))
+const file = (filename: string, size: number): AssemblyUpload.File => ({ source: bytesOf(size), filename })
 
 const broken: AssemblyUpload.File = {
   source: UploadSource.fromStream(Stream.concat(Stream.make(new Uint8Array(400_000)), Stream.fail("a broken disk")), {
@@ -32,7 +30,6 @@ const told = Effect.fnUntraced(function* <R = never>(options: AssemblyUpload.Opt
   return { events, error: Option.getOrUndefined(yield* Effect.option(Effect.flip(run))) }
 })
 
-const bytesOf = (size: number) => UploadSource.fromBytes(new Uint8Array(size))
 const streamOf = (size: number) => UploadSource.fromStream(Stream.make(new Uint8Array(size)))
 const filesOf = (...sources: ReadonlyArray<UploadSource.UploadSource>) =>
   sources.map((source, index) => ({ source, filename: `${index}.bin` }))

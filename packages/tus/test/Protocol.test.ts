@@ -95,17 +95,6 @@ for (const [name, place] of Object.entries(Servers.places)) {
       assert.deepInclude(error, { _tag: "OffsetConflict", request: "append", status: 409 })
     })
 
-    it.effect("tells what it can do", function* () {
-      const { checksums, maxSize, target } = yield* place
-      const found = yield* Tus.discover(target)
-      assert.deepStrictEqual(found.versions, ["1.0.0"])
-      for (const extension of ["creation", "creation-with-upload", "creation-defer-length", "termination"]) {
-        assert.include(found.extensions, extension)
-      }
-      assert.strictEqual(found.maxSize, maxSize)
-      assert.deepStrictEqual(found.checksumAlgorithms, checksums)
-    })
-
     it.effect("knows nothing of an upload that was terminated", function* () {
       const { target } = yield* place
       const { url } = yield* begin(target, 10, new Uint8Array(5))

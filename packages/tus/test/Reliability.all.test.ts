@@ -149,21 +149,20 @@ const oneUpload = Effect.gen(function* () {
 layer(NodeFileSystem.layer)("R1", (it) => {
   it.effect(
     `${uploads} uploads under drawn faults end whole, or with an error that fits`,
-    () =>
-      Effect.gen(function* () {
-        const results = yield* Effect.forEach(
-          Array.from({ length: uploads }, (_, seed) => seed),
-          (seed) =>
-            oneUpload.pipe(
-              Random.withSeed(seed),
-              Effect.timeout("2 minutes"),
-              Effect.catchCause((cause) => Effect.die(new Error(`seed ${seed}`, { cause })))
-            ),
-          { concurrency: 6 }
-        )
-        // The ends are the result of the run.
-        console.log(`R1: ${Draw.counts(results)}`)
-      }),
+    function* () {
+      const results = yield* Effect.forEach(
+        Array.from({ length: uploads }, (_, seed) => seed),
+        (seed) =>
+          oneUpload.pipe(
+            Random.withSeed(seed),
+            Effect.timeout("2 minutes"),
+            Effect.catchCause((cause) => Effect.die(new Error(`seed ${seed}`, { cause })))
+          ),
+        { concurrency: 6 }
+      )
+      // The ends are the result of the run.
+      console.log(`R1: ${Draw.counts(results)}`)
+    },
     { timeout: Math.max(600_000, uploads * 3000) }
   )
 })

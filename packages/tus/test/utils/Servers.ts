@@ -24,10 +24,6 @@ export interface Place {
   readonly sha256: Effect.Effect<string | null | undefined>
   /** The number of created uploads, without parts. */
   readonly created: Effect.Effect<number>
-  /** The largest upload that the server claims to accept, in bytes. */
-  readonly maxSize: bigint
-  /** The checksum algorithms that the server offers. */
-  readonly checksums: ReadonlyArray<string>
 }
 
 /** Loses the response to a processed request, after the given number of requests with its method. */
@@ -42,9 +38,7 @@ const independent = Effect.map(Scene.make(), ({ server, target }): Place => ({
   faults: server.faults,
   requests: server.requests,
   sha256: Effect.suspend(() => (server.created.length === 0 ? Effect.undefined : Scene.stored(server, -1))),
-  created: Effect.sync(() => server.created.length - server.partials()),
-  maxSize: 1024n ** 3n,
-  checksums: []
+  created: Effect.sync(() => server.created.length - server.partials())
 }))
 
 /** Each place is an Assembly that waits for one file, of an emulator with its own proxy. */
@@ -68,9 +62,7 @@ const emulator = Effect.gen(function* () {
     faults,
     requests,
     sha256: Effect.map(status, ({ uploads }) => uploads?.[0]?.sha256),
-    created: Effect.map(status, ({ tus_uploads }) => tus_uploads?.length ?? 0),
-    maxSize: 2n ** 63n - 1n,
-    checksums: ["sha1", "sha256", "md5"]
+    created: Effect.map(status, ({ tus_uploads }) => tus_uploads?.length ?? 0)
   } satisfies Place
 }).pipe(Effect.orDie)
 
