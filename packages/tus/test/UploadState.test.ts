@@ -16,8 +16,8 @@ const about = { target, metadata: { filename: "a", fieldname: "b", flag: null },
 
 const kept = {
   target: {
-    tusUrl: "https://a.example.com/resumable/files",
-    assemblySslUrl: `https://a.example.com/assemblies/${"0".repeat(32)}`,
+    tusUrl: "https://a.example.com/",
+    assemblySslUrl: "https://a.example.com/assemblies/1",
     origins: target.origins.entries
   },
   metadata: about.metadata,

@@ -29,7 +29,9 @@ export const targetAt = (origin: string, assembly = `/assemblies/${"0".repeat(32
   UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: origin + assembly })
 
 /** A target to which no test sends anything, and its uploads. */
-export const unused = Effect.runSync(targetAt("https://a.example.com"))
+export const unused = Effect.runSync(
+  UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" })
+)
 export const unusedUrl = (id: string) => Result.getOrThrow(UploadTarget.resolve(unused, `/resumable/files/${id}`))
 
 /** Waits on the real clock until something is there. */
