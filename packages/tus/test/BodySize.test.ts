@@ -177,24 +177,18 @@ const { metadata } = Scene.options
 
 type ALink = ReturnType<typeof Link.make>
 
-const whole: Readonly<Record<string, (bytes: Uint8Array<ArrayBuffer>) => UploadSource.UploadSource>> = {
-  "a Blob": (bytes) => UploadSource.fromBlob(new Blob([bytes])),
-  bytes: UploadSource.fromBytes,
-  "a stream": (bytes) => UploadSource.fromStream(Scene.pieces(bytes, 50_000), { size: BigInt(bytes.length) })
-}
-
 /** An upload over a link, with the limits of time that hold by default. It has arrived. */
 const over = Effect.fnUntraced(function* (
   aLink: ALink,
   size: number,
-  sourceOf: (bytes: Uint8Array<ArrayBuffer>) => UploadSource.UploadSource = UploadSource.fromBytes,
+  kind: keyof ReturnType<typeof Scene.kinds> = "bytes",
   more: Partial<Upload.Options> = {}
 ) {
   const bytes = Scene.content(size)
   const { server, target } = yield* Scene.make()
   if (more.checksum !== undefined) server.checksums = [more.checksum]
   const { client, sent } = yield* aLink
-  const events = yield* Upload.events(target, sourceOf(bytes), { metadata, retryDelay: 0, ...more }).pipe(
+  const events = yield* Upload.events(target, Scene.kinds(bytes)[kind](), { metadata, retryDelay: 0, ...more }).pipe(
     Stream.runCollect,
     Effect.provideService(HttpClient.HttpClient, client),
     Effect.provideService(Upload.CanStream, false)
@@ -209,10 +203,10 @@ const withoutPort = (reason: string): string => reason.replace(/:\d+:/, ":")
 const retries = (events: ReadonlyArray<UploadEvent.UploadEvent>) => events.filter(UploadEvent.$is("Retrying"))
 
 layerTest(Clients.fetch)("Slices", (own) => {
-  for (const [kind, source] of Object.entries(whole)) {
+  for (const kind of ["bytes", "a Blob", "a stream"] as const) {
     own.effect(`of ${kind} take at most 1.6 seconds on a slow link, once the link is known`, function* () {
       for (const rate of [20_000, 300_000]) {
-        const { events, sent } = yield* over(Link.ofRate(rate), 1_000_000, source)
+        const { events, sent } = yield* over(Link.ofRate(rate), 1_000_000, kind)
         assert.deepStrictEqual(retries(events), [])
         assert.strictEqual(sent[0], 262_144)
         const settled = sent.slice(4)
@@ -223,7 +217,7 @@ layerTest(Clients.fetch)("Slices", (own) => {
     })
 
     own.effect(`of ${kind} are halved after a stall, down to 16 KiB`, function* () {
-      const { events, sent } = yield* over(Link.ofRate(600), 300_000, source)
+      const { events, sent } = yield* over(Link.ofRate(600), 300_000, kind)
       assert.deepStrictEqual(sent.slice(0, 6), [262_144, 131_072, 65_536, 32_768, 16_384, 16_384])
       assert.isTrue(sent.slice(5).every((size) => size <= 16_384))
       const reasons = retries(events).map(({ reason }) => withoutPort(reason))
@@ -233,7 +227,7 @@ layerTest(Clients.fetch)("Slices", (own) => {
 
     own.effect(`of ${kind} are told as sent when they are answered, and not before`, function* () {
       const stallOnce = Link.make(({ index }) => (index === 1 ? 40 : 1))
-      const { events } = yield* over(stallOnce, 1_000_000, source)
+      const { events } = yield* over(stallOnce, 1_000_000, kind)
       const progress = events.filter(UploadEvent.$is("Progress"))
       for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
       assert.isAbove(progress.length, 2)
@@ -243,13 +237,13 @@ layerTest(Clients.fetch)("Slices", (own) => {
   }
 
   own.effect("with checksums are the same ones", function* () {
-    const { events, sent } = yield* over(Link.ofRate(6000), 600_000, UploadSource.fromBytes, { checksum: "sha256" })
+    const { events, sent } = yield* over(Link.ofRate(6000), 600_000, "bytes", { checksum: "sha256" })
     assert.deepStrictEqual(sent.slice(0, 5), [262_144, 131_072, 131_072, 131_072, 131_072])
     assert.strictEqual(retries(events).length, 1)
   })
 
   own.effect("of a part are learned by that part alone", function* () {
-    const { sent } = yield* over(fast, 4 * mebi, UploadSource.fromBytes, { parallel: 2 })
+    const { sent } = yield* over(fast, 4 * mebi, "bytes", { parallel: 2 })
     const each = [256, 512, 1024, 256]
     const sizes = sent.map((size) => size / kibi)
     assert.sameMembers(sizes, [...each, ...each])

@@ -18,14 +18,8 @@ const scene = Effect.fnUntraced(function* (
   return { server, target, run: Upload.run(target, source, { ...Scene.options, ...options }) }
 })
 
-const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
-  bytes: () => UploadSource.fromBytes(bytes),
-  "a Blob": () => UploadSource.fromBlob(new Blob([bytes])),
-  "a stream": () => UploadSource.fromStream(Scene.pieces(bytes, 70_001))
-}
-
 layer(Clients.undici)("Checksums", (it) => {
-  for (const [kind, source] of Object.entries(sources)) {
+  for (const [kind, source] of Object.entries(Scene.kinds(bytes, 70_001))) {
     for (const streams of [true, false]) {
       it.effect(`of ${kind}, streamed: ${streams}; changed bytes are sent again`, function* () {
         const { run, server } = yield* scene(source(), { checksum: "sha256", chunkSize: 300_000 }, [corrupt])

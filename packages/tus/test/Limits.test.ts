@@ -27,12 +27,6 @@ const limited = (bytesPerSecond: number) => Effect.provide(Upload.layerBandwidth
 const size = 300_000
 
 describe("a limit of bandwidth", () => {
-  it.effect("is absent by default", function* () {
-    const { http } = MemoryTus.make()
-    const { seconds } = yield* timed(upload(http, size))
-    assert.strictEqual(seconds, 0)
-  })
-
   it.effect("is kept by an upload, in every second of it", function* () {
     const { arrivals, http } = MemoryTus.make()
     const { seconds } = yield* timed(upload(http, size).pipe(limited(30_000)))

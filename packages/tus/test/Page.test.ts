@@ -39,14 +39,8 @@ afterAll(() => {
 const bytes = Scene.content(1024 * 1024)
 const { metadata } = Scene.options
 
-const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
-  bytes: () => UploadSource.fromBytes(bytes),
-  "a Blob": () => UploadSource.fromBlob(new Blob([bytes])),
-  "a stream": () => UploadSource.fromStream(Scene.pieces(bytes, 50_000))
-}
-
 layer(page)("in a page", (it) => {
-  it.effect.each(Object.entries(sources))("%s arrives in slices", function* ([, source]) {
+  it.effect.each(Object.entries(Scene.kinds(bytes)))("%s arrives in slices", function* ([, source]) {
     const { server, target } = yield* Scene.make()
     const events = yield* Stream.runCollect(Upload.events(target, source(), { metadata, maxRetries: 0 }))
     assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))

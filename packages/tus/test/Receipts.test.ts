@@ -4,8 +4,7 @@
  * Receipts that contradict themselves, or what was sent: they prove nothing, and the upload is told as what is known of
  * it without them.
  */
-import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
-import { UploadSource } from "@assembly-effect/tus"
+import { type UploadEvent, UploadSource } from "@assembly-effect/tus"
 import { Effect, Stream } from "effect"
 import { assert, layer, Clients, type Fault, Loopback, Scene } from "./utils/index.ts"
 import { ScriptedTus, Tests, type TusServer, Upload } from "./utils/index.ts"
@@ -177,7 +176,7 @@ layer(Clients.undici)("A creation", (it) => {
   it.effect("that nobody heard of is sent again, and told as what failed, not as a doubt", function* () {
     const origin = yield* Effect.scoped(Loopback.serve(() => Promise.resolve()))
     const target = yield* Scene.targetAt(origin)
-    const events: Array<UploadEvent> = []
+    const events: Array<UploadEvent.UploadEvent> = []
     const error = yield* Upload.events(target, source, { ...Scene.options, maxRetries: 2 }).pipe(
       Stream.runForEach((event) => Effect.sync(() => events.push(event))),
       Effect.flip

@@ -1,7 +1,6 @@
 import { Effect, Layer, Stream } from "effect"
-import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
-import { UploadSource } from "@assembly-effect/tus"
-import { assert, layer, Clients, type Fault, HangClock, Scene, TusServer, Upload } from "./utils/index.ts"
+import { type UploadEvent, UploadSource } from "@assembly-effect/tus"
+import { assert, layer, Clients, type Fault, HangClock, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const { content } = Scene
 
@@ -15,7 +14,8 @@ const scene = Effect.fnUntraced(function* (
   return { server, run: Upload.events(target, source, { ...Scene.options, ...more }).pipe(Stream.runCollect) }
 })
 
-const tags = (events: ReadonlyArray<UploadEvent>) => events.map(({ _tag }) => _tag).filter((tag) => tag !== "Progress")
+const tags = (events: ReadonlyArray<UploadEvent.UploadEvent>) =>
+  Tests.pluck(events, "_tag").filter((tag) => tag !== "Progress")
 
 for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
   layer(Layer.merge(clientLayer, HangClock.layer))(`Upload with ${client}`, (it) => {

@@ -1,7 +1,7 @@
 import { AssemblyClient } from "@assembly-effect/api"
 import type { Assembly } from "@assembly-effect/schema"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
-import { UploadTarget } from "@assembly-effect/tus"
+import { UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { Effect, Result, Stream } from "effect"
 import { setTimeout } from "node:timers/promises"
 import type { Fault } from "./Fault.ts"
@@ -23,6 +23,13 @@ export const pieces = (bytes: Uint8Array, size: number): Stream.Stream<Uint8Arra
       bytes.subarray(index * size, (index + 1) * size)
     )
   )
+
+/** Each kind of source of these bytes. */
+export const kinds = (bytes: Uint8Array<ArrayBuffer>, piece = 50_000) => ({
+  bytes: () => UploadSource.fromBytes(bytes),
+  "a Blob": () => UploadSource.fromBlob(new Blob([bytes])),
+  "a stream": () => UploadSource.fromStream(pieces(bytes, piece))
+})
 
 /** The target of a service at this origin. */
 export const targetAt = (origin: string, assembly = `/assemblies/${"0".repeat(32)}`) =>

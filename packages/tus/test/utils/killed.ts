@@ -17,7 +17,6 @@ const upload = Effect.gen(function* () {
   const [tusUrl = "", assemblySslUrl = "", path = "", parallel = "1"] = rest
   const target = yield* UploadTarget.make({ tusUrl, assemblySslUrl })
   const source = yield* UploadSource.fromPath(path)
-  process.send?.("begin")
   return yield* Upload.run(target, source, {
     metadata: { filename: "a.bin", fieldname: "file" },
     retryDelay: "5 millis",
@@ -49,6 +48,6 @@ const jobs = Stream.fromIterable(paths).pipe(
   Effect.provide(Journals.platform)
 )
 
-if (kind === "jobs") process.send?.("begin")
+process.send?.("begin")
 await Effect.runPromise(kind === "upload" ? upload : jobs)
 process.disconnect()
