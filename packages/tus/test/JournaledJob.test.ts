@@ -132,8 +132,7 @@ layer(Emulated.live)("A job with a journal", (it) => {
   test("an upload of a job can be continued alone, by its key", function* () {
     const { list } = yield* UploadJournal.UploadJournal
     yield* until(job("alone"), "FileEvent Created")
-    const [first] = yield* list
-    assert(first !== undefined)
+    const first = (yield* list)[0]!
     assert.strictEqual(first.entry.file, 0)
     const { source } = file("a.bin", 700_000)
     assert.strictEqual((yield* Upload.journaled.resume({ key: first.key }, source)).length, 700_000n)

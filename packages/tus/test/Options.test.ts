@@ -198,9 +198,8 @@ layer(Clients.undici)("An upload", (it) => {
       bytes: (start, end) => Stream.map(plain.bytes(start, end), (piece) => piece.map((byte) => byte ^ 1))
     }
     yield* Upload.run(target, flipped, Scene.options)
-    const copy = yield* Scene.make()
-    yield* Upload.run(copy.target, UploadSource.fromBytes(Scene.content(size).map((byte) => byte ^ 1)), Scene.options)
-    assert.strictEqual(yield* Scene.stored(server), yield* Scene.stored(copy.server))
+    const replaced = Scene.content(size).map((byte) => byte ^ 1)
+    assert.strictEqual(yield* Scene.stored(server), Scene.sha256(replaced))
   })
 
   it.effect.each([1000, 300_000])("of %i bytes that give nothing: Stalled after stallTimeout", function* (size) {

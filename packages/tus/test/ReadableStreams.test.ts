@@ -94,7 +94,7 @@ layer(Clients.undici)("WebSource.fromReadableStream", (it) => {
     const { server, target } = yield* Scene.make()
     const { readable } = web((controller) => controller.close())
     const source = WebSource.fromReadableStream(() => readable)
-    assert.strictEqual((yield* Upload.run(target, source, options)).length, 3_000_000n)
+    yield* Upload.run(target, source, options)
     assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
     assert.strictEqual((yield* Effect.flip(Upload.run(target, source, options)))._tag, "SourceFailed")
   })

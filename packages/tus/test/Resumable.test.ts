@@ -185,9 +185,7 @@ layer(Clients.undici)("An upload that goes on from its URL", (it) => {
     assert.strictEqual(length, 700_000n)
     const methods = server.requests.map((request) => request.split(" ")[0])
     assert.deepStrictEqual(methods, ["HEAD", "PATCH"])
-    const whole = yield* Scene.make()
-    yield* Upload.run(whole.target, source, Scene.options)
-    assert.strictEqual(yield* Scene.stored(server), yield* Scene.stored(whole.server))
+    assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
   })
 
   it.effect("tells where it goes on, and its end", function* () {

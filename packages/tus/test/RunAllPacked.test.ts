@@ -267,8 +267,7 @@ layer(Emulated.live)("the journal of packs", ({ effect }) => {
       { concurrency: 2 }
     )
     assert.deepStrictEqual(tags.flat().toSorted(), [...times(25, "Completed"), ...times(25, "Skipped")])
-    const files = yield* Emulated.filesOf("two")
-    assert.lengthOf(files, 25)
+    assert.lengthOf(yield* Emulated.filesOf("two"), 25)
   })
 
   effect("a pack that completed unseen: jobs with names of their own are skipped", function* () {
@@ -285,9 +284,7 @@ layer(Emulated.live)("the journal of packs", ({ effect }) => {
       const jobs = jobsOf(batch, 4, storing, filename)
       assert.deepStrictEqual(yield* tagsOf(blind, jobs), times(4, "Completed"))
       assert.deepStrictEqual(yield* tagsOf(store, jobs), times(4, again))
-      const [, second] = jobs
-      assert(second !== undefined)
-      const status = yield* within(store)(AssemblyUpload.journaled.run(second))
+      const status = yield* within(store)(AssemblyUpload.journaled.run(jobs[1]!))
       assert.deepStrictEqual(Tests.pluck(status.uploads ?? [], "name"), [filename(1)])
     }
   })

@@ -45,8 +45,7 @@ for (const [name, client] of Object.entries(clients)) {
     for (const [server, open] of Object.entries(Servers.places)) {
       it.effect(`uploads a stream to ${server}`, function* () {
         const place = yield* open
-        const result = yield* Stream.run(pieces(bytes, 70_000), Upload.sink(place.target, options))
-        assert.strictEqual(result.length, 3_000_000n)
+        yield* Stream.run(pieces(bytes, 70_000), Upload.sink(place.target, options))
         assert.strictEqual(yield* place.sha256, TusServer.sha256(bytes))
       })
 

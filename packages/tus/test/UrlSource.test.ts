@@ -86,8 +86,7 @@ for (const [name, client] of Object.entries(clients)) {
       for (const more of [{}, { chunkSize: 700_000 }, { parallel: 2 }, { checksum: "sha256" as const }]) {
         const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 100_000 }])
         server.checksums = ["sha256"]
-        const { length } = yield* Upload.run(target, yield* ranged(resource.url), { ...Scene.options, ...more })
-        assert.strictEqual(length, 2_000_000n)
+        yield* Upload.run(target, yield* ranged(resource.url), { ...Scene.options, ...more })
         assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
       }
     })
@@ -162,8 +161,7 @@ for (const [name, client] of Object.entries(clients)) {
       assert.strictEqual(source._tag, "OneShot")
       assert.strictEqual(source.size, resource.hasLength ? 2_000_000n : undefined)
       const { server, target } = yield* Scene.make()
-      const { length } = yield* Upload.run(target, source, { ...Scene.options, chunkSize: 600_000 })
-      assert.strictEqual(length, 2_000_000n)
+      yield* Upload.run(target, source, { ...Scene.options, chunkSize: 600_000 })
       assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
       assert.deepStrictEqual(Tests.pluck(resource.requests, "line"), ["GET bytes=0-0", "GET all"])
     })
