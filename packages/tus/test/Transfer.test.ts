@@ -59,6 +59,7 @@ test("handedOver keeps the highest offset that the HTTP client got, and the decl
   const transfer = begin(unknown, 20n, 10n)
   transfer.handedOver(60n, undefined)
   transfer.handedOver(15n, 30n)
+  transfer.handedOver(15n, undefined)
   assert.strictEqual(transfer.expectedLength, 30n)
   assert.strictEqual(transfer.receipted(20n)?._tag, "UploadUntrusted")
   assert.isUndefined(transfer.receipted(60n))

@@ -88,14 +88,14 @@ describe("a store that writes", () => {
   it.effect("writes one state after the other, each with the changes before it", function* () {
     const gate = yield* Deferred.make<void>()
     const written: Array<ReadonlyArray<string>> = []
+    let begun = 0
     const store = UploadState.written(UploadState.inParts(size, 3), Journaled.settle, (state) =>
       Effect.andThen(
-        written.length === 0 ? Deferred.await(gate) : Effect.void,
+        begun++ === 0 ? Deferred.await(gate) : Effect.void,
         Effect.sync(() => void written.push(markers(state)))
       )
     )
-    const updates: Array<Fiber.Fiber<void>> = []
-    for (const index of [0, 1, 2]) updates.push(yield* Effect.forkChild(store.update(creating(index))))
+    const updates = yield* Effect.forEach([0, 1, 2], (index) => Effect.forkChild(store.update(creating(index))))
     yield* Effect.yieldNow
     assert.deepStrictEqual(written, [])
     yield* Deferred.succeed(gate, undefined)
