@@ -6,7 +6,8 @@ import { Effect, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as BodySize from "../src/internal/bodySize.ts"
-import { assert, describe, it, test, Behaviour, Clients, Gateway, Scene, Upload } from "./utils/index.ts"
+import { assert, Behaviour, Clients, describe, Gateway, it, layerTest } from "./utils/index.ts"
+import { Link, Scene, test, TusServer, Upload } from "./utils/index.ts"
 
 const kibi = 1024
 const mebi = 1024 * kibi
@@ -169,5 +170,91 @@ describe("BodySize", () => {
       } else size.stalled()
     }
     assert.deepStrictEqual(sent.slice(0, expected.length).map(kib), [...expected])
+  })
+})
+
+const { metadata } = Scene.options
+
+type ALink = ReturnType<typeof Link.make>
+
+/** An upload over a link, with the limits of time that hold by default. It has arrived. */
+const over = Effect.fnUntraced(function* (
+  aLink: ALink,
+  size: number,
+  kind: keyof ReturnType<typeof Scene.kinds> = "bytes",
+  more: Partial<Upload.Options> = {}
+) {
+  const bytes = Scene.content(size)
+  const { server, target } = yield* Scene.make()
+  if (more.checksum !== undefined) server.checksums = [more.checksum]
+  const { client, sent } = yield* aLink
+  const events = yield* Upload.events(target, Scene.kinds(bytes)[kind](), { metadata, retryDelay: 0, ...more }).pipe(
+    Stream.runCollect,
+    Effect.provideService(HttpClient.HttpClient, client),
+    Effect.provideService(Upload.CanStream, false)
+  )
+  assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
+  return { events, sent }
+})
+
+const fast = Link.make(() => 0)
+const withoutPort = (reason: string): string => reason.replace(/:\d+:/, ":")
+
+const retries = (events: ReadonlyArray<UploadEvent.UploadEvent>) => events.filter(UploadEvent.$is("Retrying"))
+
+layerTest(Clients.fetch)("Slices", (own) => {
+  for (const kind of ["bytes", "a Blob", "a stream"] as const) {
+    own.effect(`of ${kind} take at most 1.6 seconds on a slow link, once the link is known`, function* () {
+      for (const rate of [20_000, 300_000]) {
+        const { events, sent } = yield* over(Link.ofRate(rate), 1_000_000, kind)
+        assert.deepStrictEqual(retries(events), [])
+        assert.strictEqual(sent[0], 262_144)
+        const settled = sent.slice(4)
+        assert.isAtMost(Math.max(...settled), rate * 1.6)
+        // As large as that allows, except at the end.
+        assert.isAtLeast(Math.min(...settled.slice(0, -2)), rate / 2)
+      }
+    })
+
+    own.effect(`of ${kind} are halved after a stall, down to 16 KiB`, function* () {
+      const { events, sent } = yield* over(Link.ofRate(600), 300_000, kind)
+      assert.deepStrictEqual(sent.slice(0, 6), [262_144, 131_072, 65_536, 32_768, 16_384, 16_384])
+      assert.isTrue(sent.slice(5).every((size) => size <= 16_384))
+      const reasons = retries(events).map(({ reason }) => withoutPort(reason))
+      const stalled = "append at 127.0.0.1: nothing was sent or received for 30s"
+      assert.deepStrictEqual(reasons, Array(4).fill(stalled))
+    })
+
+    own.effect(`of ${kind} are told as sent when they are answered, and not before`, function* () {
+      const stallOnce = Link.make(({ index }) => (index === 1 ? 40 : 1))
+      const { events } = yield* over(stallOnce, 1_000_000, kind)
+      const progress = events.filter(UploadEvent.$is("Progress"))
+      for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
+      assert.isAbove(progress.length, 2)
+      assert.strictEqual(retries(events).length, 1)
+      assert.isFalse(events.some(UploadEvent.$is("Finishing")))
+    })
+  }
+
+  own.effect("with checksums are the same ones", function* () {
+    const { events, sent } = yield* over(Link.ofRate(6000), 600_000, "bytes", { checksum: "sha256" })
+    assert.deepStrictEqual(sent.slice(0, 5), [262_144, 131_072, 131_072, 131_072, 131_072])
+    assert.strictEqual(retries(events).length, 1)
+  })
+
+  own.effect("of a part are learned by that part alone", function* () {
+    const { sent } = yield* over(fast, 4 * mebi, "bytes", { parallel: 2 })
+    const each = [256, 512, 1024, 256]
+    const sizes = sent.map((size) => size / kibi)
+    assert.sameMembers(sizes, [...each, ...each])
+  })
+
+  own.effect("leave the server the time to store the upload after the last one, and no longer", function* () {
+    const late = (seconds: number) => Link.make(({ index }) => (index === 1 ? seconds : 1))
+    const waited = yield* over(late(600), 300_000)
+    assert.deepStrictEqual(retries(waited.events), [])
+    const healed = yield* over(late(631), 300_000)
+    const reasons = retries(healed.events).map(({ reason }) => withoutPort(reason))
+    assert.deepStrictEqual(reasons, ["append at 127.0.0.1: nothing was sent or received for 10m 30s"])
   })
 })

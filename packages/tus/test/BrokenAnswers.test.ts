@@ -7,7 +7,7 @@ import { Duration, Effect, Fiber, Schedule } from "effect"
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { assert, describe, it, Behaviour, Idle, Loopback, Scene, Upload } from "./utils/index.ts"
+import { assert, describe, it, Behaviour, Idle, Loopback, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 /** A server that answers each method as it says, and the methods that came. */
 const make = Effect.fnUntraced(function* (answer: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -22,7 +22,6 @@ const make = Effect.fnUntraced(function* (answer: (request: IncomingMessage, res
 })
 
 const tus = { "tus-resumable": "1.0.0" }
-const created = { ...tus, location: "/resumable/files/abc" }
 
 /** Half a body, and nothing more. */
 const hanging = (response: ServerResponse, status: number, headers: Readonly<Record<string, string>> = {}) =>
@@ -83,10 +82,7 @@ describe("an answer whose body hangs", () => {
 
 describe("a failure that is permanent", () => {
   it.live("is not healed: changed bodies end the upload at its first PATCH", FetchHttpClient.layer, function* () {
-    const { methods, target } = yield* make((request, response) => {
-      if (request.method === "POST") response.writeHead(201, created).end()
-      else response.writeHead(204, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
-    })
+    const { requests, target } = yield* ScriptedTus.make
     const changing = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
       request.body._tag === "Empty"
         ? request
@@ -95,20 +91,15 @@ describe("a failure that is permanent", () => {
     const run = Upload.run(target, source, Scene.options).pipe(RetryPolicy.withPolicy(Schedule.recurs(1)))
     const error = yield* Effect.flip(Effect.provideService(run, HttpClient.HttpClient, changing))
     assert.deepInclude(error, { _tag: "TransportFailure", code: "BODY_CHANGED", sent: "no", permanent: true })
-    assert.deepStrictEqual(methods, ["POST"])
+    assert.deepStrictEqual(requests, ["POST"])
   })
 
   it.live("a PATCH that the client would repeat is asked about by HEAD", FetchHttpClient.layer, function* () {
-    let patches = 0
-    const { methods, target } = yield* make((request, response) => {
-      if (request.method === "POST") response.writeHead(201, created).end()
-      else if (request.method === "HEAD") {
-        response.writeHead(200, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
-      } else if (patches++ === 0) response.writeHead(503, tus).end()
-      else response.writeHead(204, { ...tus, "upload-offset": "300000" }).end()
-    })
+    const { requests, target } = yield* ScriptedTus.changing("PATCH", (go, index) =>
+      index === 0 ? { status: 503 } : go()
+    )
     const repeating = HttpClient.retryTransient(yield* HttpClient.HttpClient, { times: 3 })
     yield* Effect.provideService(Upload.run(target, source, Scene.options), HttpClient.HttpClient, repeating)
-    assert.deepStrictEqual(methods, ["POST", "PATCH", "HEAD", "PATCH"])
+    assert.deepStrictEqual(requests, ["POST", "PATCH", "HEAD", "PATCH"])
   })
 })

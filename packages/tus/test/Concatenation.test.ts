@@ -2,10 +2,11 @@
  * The end of an upload in parts: only what the server proves is told as complete, and parts that may be a file by now
  * are left alone.
  */
-import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { assert, layer, layerTest, Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
+import { assert, Clients, type Fault, layer, layerTest, Scene } from "./utils/index.ts"
+import { ScriptedTus, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const size = 3 * 1024 * 1024
 const bytes = Scene.content(size)
@@ -17,7 +18,7 @@ const { count } = ScriptedTus
 /** An answer to the final creation that does not tell the offset, as tusd gives it, or that tells another one. */
 const telling = (answer: ScriptedTus.Answer, offset?: number): ScriptedTus.Answer => {
   const { "upload-offset": _, ...headers } = answer.headers ?? {}
-  return { ...answer, headers: { ...headers, ...(offset === undefined ? {} : { "upload-offset": String(offset) }) } }
+  return { ...answer, headers: offset === undefined ? headers : { ...headers, "upload-offset": String(offset) } }
 }
 
 /** A server whose final upload answers HEAD in turn so; the last answer is repeated. */
@@ -79,14 +80,12 @@ layer(Clients.undici)("Parts that were put together", (it) => {
     assert.strictEqual(count(server, "HEAD"), 0)
   })
 
-  for (const offset of [undefined, 0, size - 1, size + 1]) {
-    it.effect(`are asked about when it tells the offset ${offset}`, function* () {
-      const server = yield* ScriptedTus.changing("FINAL", (go) => telling(go(), offset))
-      const { length } = yield* Upload.run(server.target, source, options)
-      assert.strictEqual(length, BigInt(size))
-      assert.strictEqual(count(server, "HEAD"), 1)
-    })
-  }
+  it.effect.each([undefined, 0, size - 1, size + 1])("are asked about when it tells the offset %s", function* (offset) {
+    const server = yield* ScriptedTus.changing("FINAL", (go) => telling(go(), offset))
+    const { length } = yield* Upload.run(server.target, source, options)
+    assert.strictEqual(length, BigInt(size))
+    assert.strictEqual(count(server, "HEAD"), 1)
+  })
 
   it.effect("are refused with 501, which is no doubt, and removed", function* () {
     const server = yield* ScriptedTus.changing("FINAL", () => ({ status: 501, body: "no\n" }))
@@ -101,14 +100,11 @@ layer(Clients.undici)("Parts that were put together", (it) => {
     const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
     assert.strictEqual(count(server, "HEAD"), 4)
     const asked = `offset at ${new URL(server.origin).host}: status 200`
-    assert.deepStrictEqual(
-      events.flatMap((event) => (event._tag === "Waiting" ? [event.reason] : [])),
-      [
-        `${asked}, upload-offset missing, upload-length ${size}`,
-        `${asked}, upload-offset 0, upload-length ${size}`,
-        `${asked}, upload-offset missing, upload-length missing`
-      ]
-    )
+    assert.deepStrictEqual(Tests.pluck(events.filter(UploadEvent.$is("Waiting")), "reason"), [
+      `${asked}, upload-offset missing, upload-length ${size}`,
+      `${asked}, upload-offset 0, upload-length ${size}`,
+      `${asked}, upload-offset missing, upload-length missing`
+    ])
   })
 
   it.effect("into an upload that waits for its length: fails at once with UploadUntrusted", function* () {
@@ -124,23 +120,18 @@ layer(Clients.undici)("Parts that were put together", (it) => {
     const server = yield* finalAnswers(other, whole)
     const untrusted = Upload.journaled.run(server.target, source, options)
     const error = yield* Effect.flip(untrusted)
-    assert.deepInclude(error, {
-      _tag: "UploadUntrusted",
-      description: `offset at ${new URL(server.origin).host}: status 200, the parts have ${size} bytes, but the upload-length of the final upload is 0`,
-      mayBeWhole: true
-    })
+    const host = new URL(server.origin).host
+    const description = `offset at ${host}: status 200, the parts have ${size} bytes, but the upload-length of the final upload is 0`
+    assert.deepInclude(error, { _tag: "UploadUntrusted", description, mayBeWhole: true })
     const { length } = server.requests
     assert.deepStrictEqual(yield* Effect.flip(untrusted), error)
     assert.strictEqual(server.requests.length, length)
     assert.strictEqual(server.uploads.size, 4)
 
-    const events = yield* Stream.runCollect(
-      Upload.journaled.events(server.target, source, { ...options, restart: true })
-    )
-    assert.deepInclude(events[0], {
-      _tag: "Restarted",
-      reason: "restart was requested; the upload in the journal was Untrusted"
-    })
+    const restarted = Upload.journaled.events(server.target, source, { ...options, restart: true })
+    const [first] = yield* Stream.runCollect(restarted)
+    const reason = "restart was requested; the upload in the journal was Untrusted"
+    assert.deepInclude(first, { _tag: "Restarted", reason })
     assert.strictEqual(count(server, "DELETE"), 4)
     // The three parts and the final upload of the new one.
     assert.strictEqual(server.uploads.size, 4)
@@ -250,5 +241,124 @@ layerTest(Clients.undici)("Parts that are being put together", (it) => {
     assert.include(error.message, "upload-offset missing")
     assert.strictEqual(count(server, "DELETE"), 0)
     assert.strictEqual(count(server, "FINAL"), 1)
+  })
+})
+
+const large = Scene.content(4 * 1024 * 1024 + 5)
+
+const start = Effect.fnUntraced(function* (faults: ReadonlyArray<Fault> = [], parallel = 4) {
+  const { server, target } = yield* Scene.make(faults)
+  const events = Upload.events(target, UploadSource.fromBytes(large), { ...Scene.options, parallel })
+  return { server, run: Stream.runCollect(events) }
+})
+
+const countOf = (events: ReadonlyArray<UploadEvent.UploadEvent>, tag: UploadEvent.UploadEvent["_tag"]) =>
+  events.filter(({ _tag }) => _tag === tag).length
+
+layer(Clients.undici)("Upload in parts", (it) => {
+  it.effect("sends parts side by side and puts them together", function* () {
+    const { run, server } = yield* start()
+    const events = yield* run
+    assert.strictEqual(server.partials(), 4)
+    assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(large))
+    assert.strictEqual(countOf(events, "PartCompleted"), 4)
+    assert.deepInclude(events.at(-1), { _tag: "Completed", length: BigInt(large.length) })
+    const progress = events.findLast((event) => event._tag === "Progress")
+    assert.deepInclude(progress, { acknowledged: BigInt(large.length), total: BigInt(large.length) })
+    for (const { metadata } of server.created) {
+      assert.deepInclude(metadata, { filename: "a.bin", fieldname: "file", assembly_url: server.assemblySslUrl })
+    }
+  })
+
+  it.effect.each([1, 3])("goes through a proxy that adds a prefix to every path, in parts: %s", function* (parallel) {
+    const server = yield* ScriptedTus.make
+    const paths: Array<string> = []
+    server.meet = ({ headers, path }, go) => {
+      paths.push(path)
+      const concat = headers["upload-concat"]
+      if (concat !== undefined && concat !== "partial") {
+        assert.match(String(concat), /^final;\/resumable\/files\/u0 \/resumable\/files\/u1 \/resumable\/files\/u2$/)
+      }
+      const answer = go()
+      const { location } = answer.headers ?? {}
+      return location === undefined ? answer : ScriptedTus.withHeaders(answer, { location: `/proxy/v1${location}` })
+    }
+    const target = yield* UploadTarget.make({
+      tusUrl: `${server.origin}/proxy/v1/resumable/files/`,
+      assemblySslUrl: `${server.origin}/proxy/v1/assemblies/${"0".repeat(32)}`,
+      baseUrl: `${server.origin}/proxy/v1`
+    })
+    yield* Upload.run(target, UploadSource.fromBytes(large), { ...Scene.options, parallel })
+    assert.isTrue([...server.uploads.values()].at(-1)?.bytes.equals(large))
+    for (const path of paths) assert.match(path, /^\/proxy\/v1\//)
+  })
+
+  it.effect("a part that fails does not restart the others", function* () {
+    const { run, server } = yield* start([
+      { _tag: "Cut", method: "PATCH", bytes: 300_000 },
+      { _tag: "LostAnswer", method: "PATCH" },
+      { _tag: "Status", method: "PATCH", status: 503 }
+    ])
+    yield* run
+    assert.strictEqual(server.partials(), 4)
+    assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(large))
+    assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
+  })
+
+  it.effect.each([
+    ["POST", true, "Completed", 1, 0],
+    ["POST", false, "CreationUnknown", 0, 3],
+    ["FINAL", true, "Completed", 1, 0],
+    ["FINAL", false, "CreationUnknown", 1, 0]
+  ] as const)(
+    "a lost answer to %s, with receipts: %s: ends as %s, with %d concatenation, and %d parts are freed",
+    function* ([method, receipts, end, concatenations, freed]) {
+      const { run, server } = yield* start([{ _tag: "LostAnswer", method }])
+      server.receipts = receipts
+      const ended = yield* Effect.result(run)
+      assert.strictEqual(ended._tag === "Success" ? ended.success.at(-1)?._tag : ended.failure._tag, end)
+      assert.strictEqual(server.partials(), 4)
+      assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, concatenations)
+      assert.strictEqual(server.log.filter((line) => line === "DELETE 204").length, freed)
+      assert.strictEqual(server.log.includes("PATCH 204"), concatenations > 0)
+    }
+  )
+
+  it.effect("too many parts for one final request are refused before a byte is sent", function* () {
+    const server = yield* ScriptedTus.make
+    // Long URLs, because a busy machine may not remove a hundred parts in the time that a failure waits for this.
+    const long = `/resumable/files/${"a".repeat(1000)}/`
+    server.meet = (_, go) => {
+      const answer = go()
+      const location = answer.headers?.["location"]?.replace("/resumable/files/", long)
+      return location === undefined ? answer : { ...answer, headers: { location } }
+    }
+    const unread = UploadSource.make({ size: 9n * 1024n * 1024n, bytes: () => Stream.die("no byte may be asked for") })
+    const error = yield* Effect.flip(Upload.run(server.target, unread, { ...Scene.options, parallel: 9 }))
+    assert.strictEqual(error._tag, "InvalidRequest")
+    const counts = ["POST", "PATCH", "DELETE"].map((method) => server.requests.filter((one) => one === method).length)
+    assert.deepStrictEqual(counts, [9, 0, 9])
+  })
+
+  it.effect("a small source has no parts", function* () {
+    const { server, target } = yield* Scene.make()
+    const small = UploadSource.fromBytes(large.subarray(0, 1_900_000))
+    yield* Upload.run(target, small, { ...Scene.options, parallel: 4 })
+    assert.strictEqual(server.partials(), 0)
+  })
+
+  // A new connection costs round trips, above all with TLS.
+  it.effect.each([1, 4])("%d parts take connections that the creations have opened", function* (parallel) {
+    const server = yield* ScriptedTus.make
+    const before = new Set<number | undefined>()
+    const carrying = new Set<number | undefined>()
+    server.meet = ({ connection, method }, go) => {
+      if (method === "PATCH") carrying.add(connection)
+      if (method === "POST" || method === "OPTIONS") before.add(connection)
+      return go()
+    }
+    yield* Upload.run(server.target, UploadSource.fromBytes(large), { ...Scene.options, parallel })
+    assert.isTrue([...carrying].every((connection) => before.has(connection)))
+    assert.isAtMost(before.size, parallel)
   })
 })

@@ -4,10 +4,10 @@ import { Emulator, Faults } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, FileSystem, Layer, Redacted, Stream } from "effect"
+import { Effect, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { createHash } from "node:crypto"
-import { assert, effect, layer, AssemblyUpload, Clients, Emulated, Scene, Tests } from "./utils/index.ts"
+import { assert, effect, layer, AssemblyUpload, Clients, Draw, Emulated, Scene, Tests } from "./utils/index.ts"
 
 const hash = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest("hex")
 
@@ -26,14 +26,11 @@ for (const [name, http] of Object.entries({ undici: Clients.undici, fetch: Fetch
 
   layer(Layer.provideMerge(Emulated.client, platform))(`verify with ${name}`, (it) => {
     it.effect("accepts files of every kind, and their results have the same SHA-256", function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* fs.makeTempFileScoped()
-      yield* fs.writeFile(path, Scene.content(900_000))
       const status = yield* AssemblyUpload.run({
         params,
         files: [
           UploadSource.fromBytes(Scene.content(700_000)),
-          UploadSource.fromPath(path),
+          yield* Draw.file(Scene.content(900_000)),
           UploadSource.fromStream(Scene.pieces(Scene.content(500_000), 1000)),
           UploadSource.fromBlob(new Blob([Scene.content(300_000)])),
           UploadSource.fromBytes(new Uint8Array(0)),

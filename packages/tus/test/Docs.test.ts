@@ -11,7 +11,7 @@ import { readFileSync } from "node:fs"
 import * as ResultExamples from "../../../docs/examples/results.ts"
 import * as Examples from "../../../docs/examples/uploads.ts"
 import Worker from "../../../docs/examples/worker.ts"
-import { assert, layer, Clients, Emulated, Scene, WebResource } from "./utils/index.ts"
+import { assert, layer, Clients, Draw, Emulated, Journals, Scene, Tests, WebResource } from "./utils/index.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
   Layer.provideMerge(Emulated.client),
@@ -66,21 +66,16 @@ layer(live)("docs/uploads.md", (it) => {
 
   const source = UploadSource.fromBytes(Scene.content(400_000))
   const rows = Stream.map(Stream.range(1, 1000), (id) => ({ id }))
-  const programs = {
-    "a sink": (target: UploadTarget.UploadTarget) => Examples.exported(target, rows),
-    "an HTTP resource": (target: UploadTarget.UploadTarget) =>
-      Effect.flatMap(WebResource.make(Scene.content(400_000)), ({ url }) => Examples.copied(target, url)),
-    "a limit of bandwidth": (target: UploadTarget.UploadTarget) =>
-      Effect.map(Examples.slowly(target, [UploadSource.fromBytes(Scene.content(10_000))]), ([one]) => one),
-    "with events": (target: UploadTarget.UploadTarget) => Examples.withProgress(target, source)
-  }
-  it.effect.each([
-    ["a sink", 10_893n],
-    ["an HTTP resource", 400_000n],
-    ["a limit of bandwidth", 10_000n],
-    ["with events", 400_000n]
-  ] as const)("%s: uploads %d bytes", function* ([name, length]) {
-    assert.strictEqual((yield* programs[name](yield* newTarget))?.length, length)
+  it.effect("a sink, an HTTP resource, a limit of bandwidth, and events", function* () {
+    const { url } = yield* WebResource.make(Scene.content(400_000))
+    const slow = Examples.slowly(yield* newTarget, [UploadSource.fromBytes(Scene.content(10_000))])
+    const uploads = [
+      yield* Examples.exported(yield* newTarget, rows),
+      yield* Examples.copied(yield* newTarget, url),
+      ...(yield* slow),
+      yield* Examples.withProgress(yield* newTarget, source)
+    ]
+    assert.deepStrictEqual(Tests.pluck(uploads, "length"), [10_893n, 400_000n, 10_000n, 400_000n])
   })
 
   it.effect("with Server-Sent Events", function* () {
@@ -105,10 +100,8 @@ layer(live)("docs/uploads.md", (it) => {
   })
 
   it.effect("the whole job, at once and in several runs", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* fs.makeTempFileScoped()
-    yield* fs.writeFile(path, Scene.content(400_000))
-    const journal = Examples.journaled(yield* fs.makeTempDirectoryScoped())
+    const path = yield* Draw.path(Scene.content(400_000))
+    const journal = Examples.journaled(yield* Journals.folder)
     const surviving = Effect.provide(Examples.survivingJob([path]), journal)
     const all = [yield* Examples.wholeJob([path]), yield* surviving, yield* surviving]
     assert.isTrue(all.every(({ uploads }) => uploads?.[0]?.size === 400_000))

@@ -3,7 +3,7 @@
  * by its SHA-256 on the server's side.
  */
 import { UploadSource } from "@assembly-effect/tus"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Record, Stream } from "effect"
 import { assert, layer, Clients, type Fault, HangClock, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const size = 600_000
@@ -39,28 +39,25 @@ const ofAppend: Faults = {
 }
 
 /** While the server is asked where it stands, since bytes were cut off. */
-const ofAsking: Faults = Object.fromEntries(
-  Object.entries({
-    "a question whose answer is lost": [{ _tag: "LostAnswer", method: "HEAD" }],
-    "a question whose answer is half written": [{ _tag: "HalfAnswer", method: "HEAD" }],
-    "a question that is never answered": [{ _tag: "NoAnswer", method: "HEAD" }],
-    "a question that is answered late": [{ _tag: "SlowAnswer", method: "HEAD", millis: 100 }],
-    "an answer of 0": [{ _tag: "WrongOffset", method: "HEAD", offset: "0" }],
-    "an answer below what is acknowledged": [{ _tag: "WrongOffset", method: "HEAD", offset: "17" }],
-    "an answer above what is stored": [{ _tag: "WrongOffset", method: "HEAD", offset: "390000" }],
-    "an answer without an offset": [{ _tag: "MissingOffset", method: "HEAD" }],
-    "a question that meets 429": [{ _tag: "Status", method: "HEAD", status: 429, headers: wait }],
-    ...Object.fromEntries(
-      [500, 502, 503, 409, 423].map((status) => [
-        `a question that meets ${status}`,
-        [{ _tag: "Status", method: "HEAD", status }]
-      ])
-    )
-  } satisfies Faults).map(([name, faults]) => [
-    name,
-    [{ _tag: "SlowAnswer", method: "PATCH", millis: 0 }, { _tag: "Cut", method: "PATCH", bytes: 100_000 }, ...faults]
-  ])
-)
+const questions: Readonly<Record<string, Fault>> = {
+  "a question whose answer is lost": { _tag: "LostAnswer", method: "HEAD" },
+  "a question whose answer is half written": { _tag: "HalfAnswer", method: "HEAD" },
+  "a question that is never answered": { _tag: "NoAnswer", method: "HEAD" },
+  "a question that is answered late": { _tag: "SlowAnswer", method: "HEAD", millis: 100 },
+  "an answer of 0": { _tag: "WrongOffset", method: "HEAD", offset: "0" },
+  "an answer below what is acknowledged": { _tag: "WrongOffset", method: "HEAD", offset: "17" },
+  "an answer above what is stored": { _tag: "WrongOffset", method: "HEAD", offset: "390000" },
+  "an answer without an offset": { _tag: "MissingOffset", method: "HEAD" },
+  ...Object.fromEntries(
+    [429, 500, 502, 503, 409, 423].map((status) => [
+      `a question that meets ${status}`,
+      { _tag: "Status", method: "HEAD", status, headers: wait }
+    ])
+  )
+}
+const passed: Fault = { _tag: "SlowAnswer", method: "PATCH", millis: 0 }
+const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 100_000 }
+const ofAsking: Faults = Record.map(questions, (question) => [passed, cut, question])
 
 /** While the upload is created. */
 const ofCreation: Faults = {
@@ -111,41 +108,32 @@ const arrives = Effect.fnUntraced(function* (
   }
 })
 
-layer(Layer.merge(Servers.Both.layer, Clients.beneath.undici))(
-  "Either server gets a source, and a stream, whole",
-  (it) => {
-    for (const [name, faults] of Object.entries({ ...ofAppend, ...ofAsking, ...ofCreation })) {
-      it.effect(`after ${name}`, function* () {
-        const uploads = Object.entries(yield* Servers.Both).flatMap(([server, { place }]) =>
-          Object.entries(sources).map(([kind, source]) => ({ what: `${kind} to ${server}`, place, source }))
-        )
-        yield* Effect.forEach(
-          uploads,
-          ({ place, source, what }) =>
-            Effect.flatMap(place, (here) => arrives(what, here, source(), faults)).pipe(
-              Effect.provide(HangClock.layer, { local: true })
-            ),
-          { concurrency: "unbounded", discard: true }
-        )
-      })
-    }
-  }
-)
+layer(Clients.undici)("Either server gets a source, and a stream, whole", (it) => {
+  it.effect.each(Object.entries({ ...ofAppend, ...ofAsking, ...ofCreation }))("after %s", function* ([, faults]) {
+    const uploads = Object.entries(Servers.places).flatMap(([server, place]) =>
+      Object.entries(sources).map(([kind, source]) => ({ what: `${kind} to ${server}`, place, source }))
+    )
+    yield* Effect.forEach(
+      uploads,
+      ({ place, source, what }) =>
+        Effect.flatMap(place, (here) => arrives(what, here, source(), faults)).pipe(
+          Effect.provide(HangClock.layer, { local: true })
+        ),
+      { concurrency: "unbounded", discard: true }
+    )
+  })
+})
 
 for (const client of ["node:http", "fetch"] as const) {
-  layer(Layer.mergeAll(Servers.layers["@tus/server"], Clients.beneath[client], HangClock.layer))(
-    `Sent with ${client}, a source arrives whole`,
-    (it) => {
-      for (const [name, faults] of Object.entries(ofAppend)) {
-        // Without a declared length of the body, such an offset is not trusted.
-        if (client === "fetch" && name === "a wrong offset before the end") continue
-        // A client makes no difference between two statuses.
-        if (/^(?:502|503|409|423) /.test(name)) continue
-        it.effect(`after ${name}`, function* () {
-          const place = yield* Effect.flatMap(Servers.Servers, (servers) => servers.place)
-          yield* arrives(client, place, UploadSource.fromBytes(bytes), faults)
-        })
-      }
+  layer(Layer.merge(Clients.beneath[client], HangClock.layer))(`Sent with ${client}, a source arrives whole`, (it) => {
+    for (const [name, faults] of Object.entries(ofAppend)) {
+      // Without a declared length of the body, such an offset is not trusted.
+      if (client === "fetch" && name === "a wrong offset before the end") continue
+      // A client makes no difference between two statuses.
+      if (/^(?:502|503|409|423) /.test(name)) continue
+      it.effect(`after ${name}`, function* () {
+        yield* arrives(client, yield* Servers.places["@tus/server"], UploadSource.fromBytes(bytes), faults)
+      })
     }
-  )
+  })
 }

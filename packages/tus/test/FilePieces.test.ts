@@ -3,17 +3,12 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Context, Effect, FileSystem, Layer, Option, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import * as FilePieces from "../src/internal/filePieces.ts"
-import { assert, layer, test, Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, test, Clients, Draw, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const mebi = 1024 * 1024
 const bytes = Scene.content(12 * mebi + 17)
 
-const source = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* fs.makeTempFileScoped()
-  yield* fs.writeFile(path, bytes)
-  return yield* UploadSource.fromPath(path)
-})
+const source = Draw.file(bytes)
 
 /** Uploads the source with this client, and answers the memory of each piece that was given to it. */
 const memories = (
@@ -103,9 +98,7 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
 
   it.effect("have at least 16 KiB, with any number of readers, however slow", function* () {
     const fs = yield* FileSystem.FileSystem
-    const path = yield* fs.makeTempFileScoped()
-    yield* fs.writeFile(path, bytes)
-    const file = yield* fs.open(path)
+    const file = yield* fs.open(yield* Draw.path(bytes))
     const clock = Object.assign(Object.create(yield* Clock.Clock), { now: 0 })
     clock.currentTimeMillisUnsafe = () => clock.now
     for (const others of [0, 1, 40, 41, 42, 43, 700, 1001, 3000]) {
@@ -123,8 +116,7 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
 
   it.effect("no byte of a file that was replaced is given out, however many pieces its first range has", function* () {
     const fs = yield* FileSystem.FileSystem
-    const path = yield* fs.makeTempFileScoped()
-    yield* fs.writeFile(path, bytes)
+    const path = yield* Draw.path(bytes)
     const file = yield* UploadSource.fromPath(path)
     yield* fs.writeFile(path, bytes.toReversed())
     yield* fs.utimes(path, new Date(0), new Date(0))
@@ -143,8 +135,7 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
     const fs = yield* FileSystem.FileSystem
     const content = Scene.content(100)
     for (const change of [new Uint8Array(0), Scene.content(99), Scene.content(101), content.toReversed()]) {
-      const path = yield* fs.makeTempFileScoped()
-      yield* fs.writeFile(path, content)
+      const path = yield* Draw.path(content)
       yield* fs.utimes(path, new Date(0), new Date(0))
       const changed = yield* UploadSource.fromPath(path)
       yield* fs.writeFile(path, change)

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, layer, Emulated, type Fault, Kills, Scene, TcpProxy, Tests, TusServer } from "./utils/index.ts"
 
-const killed = new URL("utils/killedForm.ts", import.meta.url)
+const killed = new URL("utils/killed.ts", import.meta.url)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
 
 interface End {
@@ -29,7 +29,7 @@ const runs = Effect.fnUntraced(function* (
   const { key, secret } = credentials
   // A proxy that answers of the service do not name.
   const url = slow === undefined ? baseUrl : `http://${proxy.authority}`
-  const args = [url, key, Redacted.value(secret), join(folder, "journal"), ...files]
+  const args = [join(folder, "journal"), "jobs", url, key, Redacted.value(secret), ...files]
   const sends = () => slow === undefined || proxy.requests.includes("POST")
   let ends: ReadonlyArray<End> = []
   for (const [moment, when] of [

@@ -56,7 +56,10 @@ const faults = {
   Completed: []
 } satisfies Way["faults"]
 
-const inParts = { parallel: 2 } as const
+const journaled = (own: Partial<Upload.Options>): Pick<Way, "leave" | "resume"> => ({
+  leave: (target, more) => Upload.journaled.events(target, source, { ...options, ...more, ...own }),
+  resume: (target) => Upload.journaled.run(target, source, { ...resumed, ...own })
+})
 
 const ways: Readonly<Record<string, Way>> = {
   "in one request": {
@@ -65,12 +68,7 @@ const ways: Readonly<Record<string, Way>> = {
     leave: (target, more) => Upload.events(target, source, { ...options, ...more }),
     resume: continueAt
   },
-  "with a journal": {
-    faults,
-    width: 1,
-    leave: (target, more) => Upload.journaled.events(target, source, { ...options, ...more }),
-    resume: (target) => Upload.journaled.run(target, source, resumed)
-  },
+  "with a journal": { faults, width: 1, ...journaled({}) },
   "in parts with a journal": {
     faults: {
       ...faults,
@@ -79,8 +77,7 @@ const ways: Readonly<Record<string, Way>> = {
       Finishing: [{ ...never, method: "FINAL" }]
     },
     width: 2,
-    leave: (target, more) => Upload.journaled.events(target, source, { ...options, ...more, ...inParts }),
-    resume: (target) => Upload.journaled.run(target, source, { ...resumed, ...inParts })
+    ...journaled({ parallel: 2 })
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * What an upload makes of its entry in the journal, and of another process that holds it.
  */
-import { Tus, UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import { Tus, UploadEvent, UploadJournal, UploadSource, type UploadTarget } from "@assembly-effect/tus"
 import { Deferred, Effect, Fiber, Redacted, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { assert, describe, it, type Fault, Journals, Leases, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
@@ -278,17 +278,12 @@ it.live(
 )
 
 describe("an upload that somebody else holds", () => {
-  const target = UploadTarget.make({
-    tusUrl: "https://a.example.com/",
-    assemblySslUrl: "https://a.example.com/assemblies/1"
-  })
-
   /** A complete upload, what becomes of which needs no server, and the first event of a run that waits for a lease. */
   const waiting = Effect.fnUntraced(function* (owner: string, until: number) {
     const { leases, store } = Leases.makeStore()
     const journal = Effect.runSync(UploadJournal.make(store))
     const url = "https://a.example.com/resumable/files/1"
-    const { entry, key } = yield* Journals.of(yield* target, source, { _tag: "Completed", url, length: 700_000n })
+    const { entry, key } = yield* Journals.of(Scene.unused, source, { _tag: "Completed", url, length: 700_000n })
     yield* journal.put(key, entry)
     const hold = (end: number) => leases.set(key, JSON.stringify({ owner, until: end }))
     if (owner === "alive") yield* journal.lease(key)

@@ -105,15 +105,16 @@ layer(Emulated.live)("A job with a journal", (it) => {
     Effect.provide(effect, UploadJournal.layerMemory())
   )
 
-  for (const [name, count] of [
+  test.each([
     ["AssemblyCreated", 1],
     ["FileEvent Created", 1],
     ["Progress", 2],
     ["FileCompleted", 1],
     ["FileCompleted", 3],
     ["Uploaded", 1]
-  ] as const) {
-    test(`a job that is left at ${name} ${count} continues with the same Assembly and the same files`, function* () {
+  ] as const)(
+    "a job that is left at %s %s continues with the same Assembly and the same files",
+    function* ([name, count]) {
       const options = job(`${name} ${count}`)
       const first = yield* until(options, name, count)
       const second = yield* Stream.runCollect(eventsOf(options))
@@ -125,14 +126,13 @@ layer(Emulated.live)("A job with a journal", (it) => {
       // What was stored is not uploaded again.
       const begun = second.filter((event) => nameOf(event) === "FileEvent Created")
       assert.isFalse(begun.some((event) => "file" in event && completed.has(event.file)))
-    })
-  }
+    }
+  )
 
   test("an upload of a job can be continued alone, by its key", function* () {
     const { list } = yield* UploadJournal.UploadJournal
     yield* until(job("alone"), "FileEvent Created")
-    const [first] = yield* list
-    assert(first !== undefined)
+    const first = (yield* list)[0]!
     assert.strictEqual(first.entry.file, 0)
     const { source } = file("a.bin", 700_000)
     assert.strictEqual((yield* Upload.journaled.resume({ key: first.key }, source)).length, 700_000n)
@@ -350,21 +350,19 @@ layer(Emulated.live)("A job with a journal", (it) => {
     assert.deepStrictEqual(outcomes, ["Completed", "CreationUnknown", "Completed", "Completed"])
   })
 
-  for (const [what, begin, more] of [
+  test.each([
     ["an undecided creation", leftInCreation, {}],
     ["restart", (options: AssemblyUpload.Options) => until(options, "FileCompleted"), { restart: true }]
-  ] as const) {
-    test(`${what} creates no other Assembly while the first one cannot be canceled`, function* () {
-      yield* begin(job(`${what}, stuck`))
-      const before = yield* knownId
-      const created: Array<string> = []
-      const down = Emulated.without("DELETE", ({ method, url }) => method === "POST" && created.push(url))
-      const error = yield* Effect.flip(Effect.provide(run(job(`${what}, stuck`, more)), down))
-      assert.include(error.message, "the Assembly has not ended after its cancellation")
-      assert.isFalse(created.some((url) => url.endsWith("/assemblies")))
-      assert.strictEqual(yield* knownId, before)
-    })
-  }
+  ] as const)("%s creates no other Assembly while the first one cannot be canceled", function* ([what, begin, more]) {
+    yield* begin(job(`${what}, stuck`))
+    const before = yield* knownId
+    const created: Array<string> = []
+    const down = Emulated.without("DELETE", ({ method, url }) => method === "POST" && created.push(url))
+    const error = yield* Effect.flip(Effect.provide(run(job(`${what}, stuck`, more)), down))
+    assert.include(error.message, "the Assembly has not ended after its cancellation")
+    assert.isFalse(created.some((url) => url.endsWith("/assemblies")))
+    assert.strictEqual(yield* knownId, before)
+  })
 
   const restartable: Readonly<
     Record<string, (options: AssemblyUpload.Options) => Effect.Effect<unknown, unknown, Services>>
@@ -373,16 +371,17 @@ layer(Emulated.live)("A job with a journal", (it) => {
     "has completed": run,
     "is gone": (options) => Effect.andThen(until(options, "AssemblyCreated"), rewrite({ assemblyId: gone }))
   }
-  for (const [state, begin] of Object.entries(restartable)) {
-    test(`restart creates another Assembly if the one that the journal knows ${state}`, function* () {
+  test.each(Object.entries(restartable))(
+    "restart creates another Assembly if the one that the journal knows %s",
+    function* ([state, begin]) {
       yield* begin(job(`restarted, ${state}`))
       const { assemblyId } = (yield* known).entry
       const status = yield* run(job(`restarted, ${state}`, { restart: true }))
       assert.notStrictEqual<string>(status.assembly_id, assemblyId)
       assert.sameMembers(storedIn(status), whole)
       if (state === "is uploading") assert.strictEqual((yield* Assemblies.get(assemblyId)).ok, "ASSEMBLY_CANCELED")
-    })
-  }
+    }
+  )
 
   test("restart is refused before anything is canceled if the Assembly has the id of the caller", function* () {
     const assemblyId = yield* Assemblies.newId
@@ -415,29 +414,25 @@ layer(Emulated.live)("A job with a journal", (it) => {
     assert.deepStrictEqual(yield* assembliesIn, [])
   })
 
-  for (const [what, tag, params] of [
+  test.each([
     ["written", "LeaseLost", { steps: handle }],
     ["forgotten", "ServiceFailure", { templateId: "unknown" }]
-  ] as const) {
-    test(`a job is not ${what} by a run that has lost it`, function* () {
-      assert.strictEqual((yield* takenOver(job("lost lease", { params })))._tag, tag)
-      assert.strictEqual((yield* known).entry._tag, "Creating")
-    })
-  }
+  ] as const)("a job is not %s by a run that has lost it", function* ([, tag, params]) {
+    assert.strictEqual((yield* takenOver(job("lost lease", { params })))._tag, tag)
+    assert.strictEqual((yield* known).entry._tag, "Creating")
+  })
 
-  for (const [ok, tag] of [
+  test.each([
     ["ASSEMBLY_CANCELED", "AssemblyCanceled"],
     ["REQUEST_ABORTED", "AssemblyAborted"]
-  ] as const) {
-    test(`a job is forgotten when its Assembly ends as ${ok}`, function* () {
-      const faults = yield* Faults.Faults
-      const assemblyId = yield* Assemblies.newId
-      const body = JSON.stringify({ ok, assembly_id: assemblyId })
-      const fault = { method: "GET", path: "/assemblies/:assemblyId", status: 200, times: Infinity } as const
-      yield* faults.inject(Faults.Fault.Refuse({ ...fault, body }))
-      const ended = job(ok, { params: { steps: handle, assemblyId }, files: [file("a.bin", 10)] })
-      assert.strictEqual((yield* Effect.flip(run(ended)).pipe(Effect.ensuring(faults.clear)))._tag, tag)
-      assert.deepStrictEqual(yield* assembliesIn, [])
-    })
-  }
+  ] as const)("a job is forgotten when its Assembly ends as %s", function* ([ok, tag]) {
+    const faults = yield* Faults.Faults
+    const assemblyId = yield* Assemblies.newId
+    const body = JSON.stringify({ ok, assembly_id: assemblyId })
+    const fault = { method: "GET", path: "/assemblies/:assemblyId", status: 200, times: Infinity } as const
+    yield* faults.inject(Faults.Fault.Refuse({ ...fault, body }))
+    const ended = job(ok, { params: { steps: handle, assemblyId }, files: [file("a.bin", 10)] })
+    assert.strictEqual((yield* Effect.flip(run(ended)).pipe(Effect.ensuring(faults.clear)))._tag, tag)
+    assert.deepStrictEqual(yield* assembliesIn, [])
+  })
 })

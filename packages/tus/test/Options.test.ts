@@ -1,10 +1,12 @@
 /**
  * Options are checked before anything exists, and everything that is wrong with them is told at once.
  */
+import { AssemblyClient } from "@assembly-effect/api"
+import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { Duration, Effect, Layer, Predicate, Stream } from "effect"
-import { assert, layer, Clients, Scene, Tests, Upload } from "./utils/index.ts"
+import { assert, layer, layerTest, AssemblyUpload, Clients, Scene, Tests, Upload } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 const bytes = Scene.content(10)
@@ -40,25 +42,19 @@ const refused = (options: Options, from: UploadSource.UploadSource = source) =>
   })
 
 const wholes: ReadonlyArray<readonly [Options, string]> = [
-  [{ chunkSize: 0 }, "chunkSize: Expected a whole number of at least 1"],
-  [{ chunkSize: -1 }, "chunkSize: Expected a whole number of at least 1"],
-  [{ chunkSize: 1.5 }, "chunkSize: Expected a whole number of at least 1"],
-  [{ chunkSize: Number.NaN }, "chunkSize: Expected a whole number of at least 1"],
-  [{ chunkSize: Infinity }, "chunkSize: Expected a whole number of at least 1"],
-  [{ parallel: 0 }, "parallel: Expected a whole number of at least 1"],
-  [{ maxRetries: -1 }, "maxRetries: Expected a whole number of at least 0"]
-]
+  ...[0, -1, 1.5, NaN, Infinity].map((chunkSize) => [{ chunkSize }, "chunkSize", 1] as const),
+  [{ parallel: 0 }, "parallel", 1] as const,
+  [{ maxRetries: -1 }, "maxRetries", 0] as const
+].map(([options, name, least]) => [options, `${name}: Expected a whole number of at least ${least}`])
 
 const times = ["stallTimeout", "finishTimeout", "retryDelay", "maxWait", "progressInterval"] as const
+const noNumbers = [NaN, -1, Infinity]
 const noTimes: ReadonlyArray<Duration.Input> = [
-  Number.NaN,
-  -1,
-  Infinity,
+  ...noNumbers,
   Duration.infinity,
-  Duration.seconds(-5),
   "-5 seconds",
-  { seconds: Number.NaN },
-  [Number.NaN, 0]
+  { seconds: NaN },
+  [NaN, 0]
 ]
 
 const wrongMetadata: ReadonlyArray<readonly [Readonly<Record<string, string | null>>, string]> = [
@@ -127,7 +123,7 @@ layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("Options", (it) 
   })
 
   it.effect("are refused for everything that is wrong with them at once", function* () {
-    const { issues } = yield* refused({
+    const error = yield* refused({
       chunkSize: 0,
       parallel: -1,
       maxRetries: 0.5,
@@ -135,16 +131,9 @@ layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("Options", (it) 
       maxWait: Infinity,
       metadata: { ...metadata, filename: "", "a b": "x", upload_marker: "x" }
     })
-    assert.deepStrictEqual(Tests.pluck(issues, "path"), [
-      ["maxRetries"],
-      ["stallTimeout"],
-      ["maxWait"],
-      ["chunkSize"],
-      ["parallel"],
-      ["metadata", "upload_marker"],
-      ["metadata", "filename"],
-      ["metadata", "a b"]
-    ])
+    const first = ["maxRetries", "stallTimeout", "maxWait", "chunkSize", "parallel"]
+    const then = ["metadata.upload_marker", "metadata.filename", "metadata.a b"]
+    assert.deepStrictEqual(Tests.pathsOf(error), [...first, ...then])
   })
 
   it.effect("that do not exist, such as a misspelt one, are refused before anything exists", function* () {
@@ -166,4 +155,85 @@ layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("Options", (it) 
       stallTimeout: "30 seconds"
     })
   })
+})
+
+layer(Clients.undici)("An upload", (it) => {
+  it.effect("whose metadata object was changed since another upload: sends the current name", function* () {
+    const { server, target } = yield* Scene.make()
+    const changing = { filename: "", fieldname: "file" }
+    for (const name of ["a.bin", "b.bin"]) {
+      changing.filename = name
+      yield* Upload.run(target, UploadSource.fromBytes(bytes), { metadata: changing })
+    }
+    const names = server.created.map((upload) => upload.metadata["filename"])
+    assert.deepStrictEqual(names, ["a.bin", "b.bin"])
+  })
+
+  it.effect("whose valid options object became invalid: fails with InvalidRequest, and creates nothing", function* () {
+    const { server, target } = yield* Scene.make()
+    const options = { metadata: Scene.options.metadata, chunkSize: 5000 }
+    yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
+    options.chunkSize = -1
+    const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options))
+    assert.strictEqual(error.message, "Upload: chunkSize: Expected a whole number of at least 1")
+    assert.strictEqual(server.created.length, 1)
+  })
+
+  it.effect.each([null, undefined, 5, {}, { metadata: 1 }, { metadata: [] }])(
+    "with the options %j: InvalidRequest, and no request",
+    function* (options) {
+      const { server, target } = yield* Scene.make()
+      // A JavaScript program may give any value.
+      const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options as never))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.deepStrictEqual(server.requests, [])
+    }
+  )
+
+  it.effect.each([1000, 300_000])("of %i bytes whose `bytes` were replaced: stores the new ones", function* (size) {
+    const { server, target } = yield* Scene.make()
+    const plain = UploadSource.fromBytes(Scene.content(size))
+    const flipped: UploadSource.Replayable = {
+      ...plain,
+      bytes: (start, end) => Stream.map(plain.bytes(start, end), (piece) => piece.map((byte) => byte ^ 1))
+    }
+    yield* Upload.run(target, flipped, Scene.options)
+    const replaced = Scene.content(size).map((byte) => byte ^ 1)
+    assert.strictEqual(yield* Scene.stored(server), Scene.sha256(replaced))
+  })
+
+  it.effect.each([1000, 300_000])("of %i bytes that give nothing: Stalled after stallTimeout", function* (size) {
+    const { target } = yield* Scene.make()
+    const silent = UploadSource.make({ size: BigInt(size), bytes: () => Stream.never })
+    const options = { ...Scene.options, stallTimeout: "50 millis", maxRetries: 0 } as const
+    assert.strictEqual((yield* Effect.flip(Upload.run(target, silent, options)))._tag, "Stalled")
+  })
+})
+
+const services = AssemblyUpload.layer.pipe(Layer.provideMerge(Layer.merge(AssemblyClient.layerTest([]), Clients.fetch)))
+
+const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> = [
+  {
+    name: "Upload.layerBandwidth",
+    options: ["bytesPerSecond"],
+    build: (options) => Layer.build(Upload.layerBandwidth({ bytesPerSecond: 1, ...options }))
+  },
+  {
+    name: "AssemblyUpload.runAll",
+    options: ["assemblies", "uploads"],
+    build: (options) => Stream.runDrain(AssemblyUpload.runAll(Stream.empty, options))
+  }
+]
+
+layerTest(services)("A hostile value of an option", (it) => {
+  it.effect.each([null, undefined, NaN, true, 5n, "params", [], new Map([["steps", 1]]), () => 1])(
+    "AssemblyUpload.run with the params %o: InvalidRequest",
+    function* (params) {
+      const job = { params, files: [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a.bin" }] }
+      const error = yield* Effect.flip(AssemblyUpload.run(job as never))
+      assert.strictEqual(error.message, "AssemblyUpload: params: Expected an object with keys")
+    }
+  )
+
+  it.effect.each(HostileOptions.cases(all))(HostileOptions.title, HostileOptions.walk)
 })

@@ -37,25 +37,17 @@ afterAll(() => {
 })
 
 const bytes = Scene.content(1024 * 1024)
-
-const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
-  bytes: () => UploadSource.fromBytes(bytes),
-  "a Blob": () => UploadSource.fromBlob(new Blob([bytes])),
-  "a stream": () => UploadSource.fromStream(Scene.pieces(bytes, 50_000))
-}
+const { metadata } = Scene.options
 
 layer(page)("in a page", (it) => {
-  for (const [name, source] of Object.entries(sources)) {
-    it.effect(`${name} arrives in slices`, function* () {
-      const { server, target } = yield* Scene.make()
-      const { metadata } = Scene.options
-      const events = yield* Stream.runCollect(Upload.events(target, source(), { metadata, maxRetries: 0 }))
-      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-      const progress = events.filter(UploadEvent.$is("Progress"))
-      assert.isAbove(progress.length, 1)
-      for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
-    })
-  }
+  it.effect.each(Object.entries(Scene.kinds(bytes)))("%s arrives in slices", function* ([, source]) {
+    const { server, target } = yield* Scene.make()
+    const events = yield* Stream.runCollect(Upload.events(target, source(), { metadata, maxRetries: 0 }))
+    assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+    const progress = events.filter(UploadEvent.$is("Progress"))
+    assert.isAbove(progress.length, 1)
+    for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
+  })
 
   it.effect("a journal is refused when its Layer is built", function* () {
     const layers = [UploadJournal.layerMemory(), UploadJournal.layerStore(Effect.die("a store that no journal is for"))]
@@ -69,7 +61,6 @@ layer(page)("in a page", (it) => {
 
   it.effect("a checksum is refused before anything is sent", function* () {
     const { server, target } = yield* Scene.make()
-    const { metadata } = Scene.options
     const source = UploadSource.fromBytes(bytes)
     const error = yield* Effect.flip(Upload.run(target, source, { metadata, checksum: "sha256" }))
     assert.strictEqual(error._tag, "InvalidRequest")
@@ -79,7 +70,6 @@ layer(page)("in a page", (it) => {
 
   it.effect("an application may stream all the same", function* () {
     const { target } = yield* Scene.make()
-    const { metadata } = Scene.options
     const error = yield* Upload.run(target, UploadSource.fromBytes(bytes), { metadata, maxRetries: 0 }).pipe(
       Effect.provideService(Upload.CanStream, true),
       Effect.flip

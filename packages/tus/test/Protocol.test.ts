@@ -3,7 +3,7 @@
  */
 import { Tus, UploadSource } from "@assembly-effect/tus"
 import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { assert, layer, Clients, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const chunkSize = 100
@@ -21,8 +21,6 @@ const sources: Readonly<Record<string, (bytes: Uint8Array) => UploadSource.Uploa
 
 /** How many bodies an upload has besides the one of its creation. */
 const patches = (size: number) => (size <= chunkSize ? 0 : Math.ceil(size / chunkSize))
-
-const place = Effect.flatMap(Servers.Servers, (servers) => servers.place)
 
 const arrives = Effect.fnUntraced(function* (
   { created, sha256, target }: Servers.Place,
@@ -42,8 +40,8 @@ const metadata = { filename: "a.bin", fieldname: "file" }
 const begin = (target: UploadTarget, size: number, body?: Uint8Array) =>
   Tus.create(target, { _tag: "Fixed", length: BigInt(size), metadata, body })
 
-for (const [name, servers] of Object.entries(Servers.layers)) {
-  layer(Layer.merge(servers, Clients.undici))(`with ${name}`, (it) => {
+for (const [name, place] of Object.entries(Servers.places)) {
+  layer(Clients.undici)(`with ${name}`, (it) => {
     for (const size of sizes) {
       const bytes = Scene.content(size)
       for (const [kind, make] of Object.entries(sources)) {
@@ -97,17 +95,6 @@ for (const [name, servers] of Object.entries(Servers.layers)) {
       assert.deepInclude(error, { _tag: "OffsetConflict", request: "append", status: 409 })
     })
 
-    it.effect("tells what it can do", function* () {
-      const { checksums, maxSize, target } = yield* place
-      const found = yield* Tus.discover(target)
-      assert.deepStrictEqual(found.versions, ["1.0.0"])
-      for (const extension of ["creation", "creation-with-upload", "creation-defer-length", "termination"]) {
-        assert.include(found.extensions, extension)
-      }
-      assert.strictEqual(found.maxSize, maxSize)
-      assert.deepStrictEqual(found.checksumAlgorithms, checksums)
-    })
-
     it.effect("knows nothing of an upload that was terminated", function* () {
       const { target } = yield* place
       const { url } = yield* begin(target, 10, new Uint8Array(5))
@@ -127,7 +114,9 @@ for (const [name, servers] of Object.entries(Servers.layers)) {
 
 // The independent server knows no concatenation, gives what it has of an upload that is not finished, and its process
 // dies now and then of a download: it closes the stream of its answer twice.
-layer(Layer.merge(Servers.layers["the emulator"], Clients.undici))("with the emulator alone", (it) => {
+layer(Clients.undici)("with the emulator alone", (it) => {
+  const place = Servers.places["the emulator"]
+
   it.effect("gives the bytes of a finished upload back", function* () {
     const bytes = Scene.content(300_000)
     const { target } = yield* place
@@ -149,22 +138,5 @@ layer(Layer.merge(Servers.layers["the emulator"], Clients.undici))("with the emu
 
   it.effect("a concatenation puts parts together into one file", function* () {
     yield* arrives(yield* place, bytes, UploadSource.fromBytes(bytes), { parallel: 4 })
-  })
-
-  it.effect("a concatenation may be of empty parts, and of one", function* () {
-    for (const contents of [[""], ["", "ab", ""], ["b", "a"]]) {
-      const { sha256, target } = yield* place
-      const parts = yield* Effect.forEach(contents, (text) =>
-        Tus.create(target, {
-          _tag: "Fixed",
-          length: BigInt(text.length),
-          metadata,
-          partial: true,
-          body: text === "" ? undefined : Buffer.from(text)
-        })
-      )
-      yield* Tus.create(target, { _tag: "Final", parts: parts.map(({ url }) => url), metadata })
-      assert.strictEqual(yield* sha256, TusServer.sha256(Buffer.from(contents.join(""))))
-    }
   })
 })

@@ -44,7 +44,6 @@ const sources: Readonly<Record<string, (bytes: Uint8Array<ArrayBuffer>) => Uploa
     shared.set(bytes)
     return UploadSource.fromBytes(shared)
   },
-  "a File": (bytes) => UploadSource.fromBlob(new File([bytes], "a.bin")),
   "a Blob of another class": (bytes) => UploadSource.fromBlob(otherBlob(bytes)),
   "a source of pieces of another realm": (bytes) =>
     UploadSource.make({

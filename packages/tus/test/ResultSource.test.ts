@@ -60,8 +60,9 @@ for (const [name, client] of Object.entries(clients)) {
       for (const line of others) assert.match(line, /^GET bytes=[1-9]\d*-$/)
     })
 
-    for (const start of [0, 1_000_000]) {
-      it.effect(`a result that has changed is SourceFailed before its last bytes, from byte ${start}`, function* () {
+    it.effect.each([0, 1_000_000])(
+      "a result that has changed is SourceFailed before its last bytes, from byte %s",
+      function* (start) {
         const { resource, source } = yield* result
         resource.bytes = bytes.map((byte, index) => (index === 1_234_567 ? byte ^ 1 : byte))
         let count = start
@@ -71,8 +72,8 @@ for (const [name, client] of Object.entries(clients)) {
         )
         assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
         assert.isBelow(count, size)
-      })
-    }
+      }
+    )
 
     it.effect("a result without a URL or a size in its Status is SourceFailed, and nothing is requested", function* () {
       const { lines, resource } = yield* result
@@ -87,20 +88,18 @@ for (const [name, client] of Object.entries(clients)) {
 }
 
 layer(Emulated.live)("A job with a result as its file", (it) => {
-  for (const [name, options] of [
+  it.effect.each([
     ["in one request", {}],
     ["in parts", { upload: { parallel: 2 } }],
     ["in a form", { transport: "form" }]
-  ] as const) {
-    it.effect(`uploads identical bytes, ${name}`, function* () {
-      const params = { steps: { ":original": { robot: "/upload/handle" } } }
-      const wait = { interval: "5 millis" } as const
-      const file = { source: UploadSource.fromBytes(bytes), filename: "a.bin" }
-      const first = yield* AssemblyUpload.run({ params, files: [file], wait })
-      const [made] = Results.of(first).get(":original") ?? []
-      const source = WebSource.fromResult(made ?? assert.fail("no result"))
-      const second = yield* AssemblyUpload.run({ params, files: [{ source, filename: "b.bin" }], wait, ...options })
-      assert.deepStrictEqual(Tests.pluck(second.uploads, "sha256"), [TusServer.sha256(bytes)])
-    })
-  }
+  ] as const)("uploads identical bytes, %s", function* ([, options]) {
+    const params = { steps: { ":original": { robot: "/upload/handle" } } }
+    const wait = { interval: "5 millis" } as const
+    const file = { source: UploadSource.fromBytes(bytes), filename: "a.bin" }
+    const first = yield* AssemblyUpload.run({ params, files: [file], wait })
+    const [made] = Results.of(first).get(":original") ?? []
+    const source = WebSource.fromResult(made ?? assert.fail("no result"))
+    const second = yield* AssemblyUpload.run({ params, files: [{ source, filename: "b.bin" }], wait, ...options })
+    assert.deepStrictEqual(Tests.pluck(second.uploads, "sha256"), [TusServer.sha256(bytes)])
+  })
 })

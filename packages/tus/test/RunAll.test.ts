@@ -102,22 +102,6 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
     assert.strictEqual(open.most, 3)
   })
 
-  effect("uploads that fail give their permits back", function* () {
-    const broken = {
-      source: UploadSource.fromStream(Stream.fail(new Error("the cursor was closed")), { size: 10n }),
-      filename: "broken.txt"
-    }
-    const jobs = Array.from({ length: 12 }, (_, row) => {
-      const job = jobOf("permits", row, handle, 5)
-      return { ...job, files: [broken, ...job.files] }
-    })
-    const outcomes = yield* Stream.runCollect(
-      AssemblyUpload.batch(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 })
-    )
-    const tags = outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag))
-    assert.deepStrictEqual(tags, Array(12).fill("FilesFailed"))
-  })
-
   for (const [options, places] of [
     [{ assemblies: 4 }, 4],
     [{}, 8]

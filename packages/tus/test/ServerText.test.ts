@@ -123,18 +123,13 @@ describe("The text of a server", () => {
   it.effect("is read up to 8 KiB, of a body that does not end too", function* () {
     const { url } = yield* make(500, () => "")
     let pulled = 0
-    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const piece = Effect.sync(() => {
       pulled += 1024
-      if (pulled > 1024 * 1024) controller.close()
-      else controller.enqueue(new Uint8Array(1024).fill(0x78))
-    }
+      return new Uint8Array(1024).fill(0x78)
+    })
+    const page = Stream.toReadableStream(Stream.take(Stream.fromEffectRepeat(piece), 1024))
     const http = HttpClient.make((request) =>
-      Effect.sync(() =>
-        HttpClientResponse.fromWeb(
-          request,
-          new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status: 500 })
-        )
-      )
+      Effect.succeed(HttpClientResponse.fromWeb(request, new Response(page, { status: 500 })))
     )
     const error = yield* Tus.append(url, { offset: 0n, body: new Uint8Array(3) }).pipe(
       Effect.flip,

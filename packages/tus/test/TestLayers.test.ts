@@ -1,15 +1,9 @@
 /**
  * `Upload` and `AssemblyUpload` without HTTP: what their test layers return.
  */
-import {
-  AssemblyUpload,
-  AssemblyUploadEvent,
-  TusError,
-  Upload,
-  UploadEvent,
-  UploadSource,
-  UploadTarget
-} from "@assembly-effect/tus"
+import { AssemblyUpload, AssemblyUploadEvent, TusError, UploadEvent, UploadSource } from "@assembly-effect/tus"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { assert, layerTest, Scene, Tests } from "./utils/index.ts"
 

@@ -1,15 +1,10 @@
 /**
  * The transfer of one upload: which request follows each response.
  */
-import { UploadTarget } from "@assembly-effect/tus"
-import { assert, describe, test } from "@assembly-effect/testkit/flow"
-import { Effect, Result } from "effect"
 import { Transfer } from "../src/internal/transfer.ts"
+import { assert, describe, Scene, test } from "./utils/index.ts"
 
-const target = Effect.runSync(
-  UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" })
-)
-const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
+const url = Scene.unusedUrl("1")
 
 const again = { size: 100n, replayable: true }
 const once = { size: 100n, replayable: false }
@@ -64,6 +59,7 @@ test("handedOver keeps the highest offset that the HTTP client got, and the decl
   const transfer = begin(unknown, 20n, 10n)
   transfer.handedOver(60n, undefined)
   transfer.handedOver(15n, 30n)
+  transfer.handedOver(15n, undefined)
   assert.strictEqual(transfer.expectedLength, 30n)
   assert.strictEqual(transfer.receipted(20n)?._tag, "UploadUntrusted")
   assert.isUndefined(transfer.receipted(60n))

@@ -61,20 +61,18 @@ layer(Layer.provideMerge(api, Clients.undici))("Tus.create", (it) => {
     assert.isFalse(request?.url.includes(server.assemblySslUrl))
   })
 
-  for (const location of [
+  it.effect.each([
     "http://127.0.0.1:1/resumable/files/abc",
     "/resumable/files/../../assemblies",
     "/resumable/files/abc?to=elsewhere"
-  ]) {
-    it.effect(`sends nothing to the Location ${location}`, function* () {
-      const hostile: Fault = { _tag: "StatusAfter", method: "POST", status: 201, headers: { location } }
-      const { server, target } = yield* Scene.make([hostile])
-      const run = Upload.run(target, UploadSource.fromBytes(Scene.content(600_000)), Scene.options)
-      const { lines, made } = yield* recorded(Effect.flip(run))
-      assert.strictEqual(made._tag, "UnsafeLocation")
-      assert.deepStrictEqual(lines, [`POST ${server.tusUrl}`])
-    })
-  }
+  ])("sends nothing to the Location %s", function* (location) {
+    const hostile: Fault = { _tag: "StatusAfter", method: "POST", status: 201, headers: { location } }
+    const { server, target } = yield* Scene.make([hostile])
+    const run = Upload.run(target, UploadSource.fromBytes(Scene.content(600_000)), Scene.options)
+    const { lines, made } = yield* recorded(Effect.flip(run))
+    assert.strictEqual(made._tag, "UnsafeLocation")
+    assert.deepStrictEqual(lines, [`POST ${server.tusUrl}`])
+  })
 
   it.effect("a URL that passes the checks is the only one that bytes go to (spec R-29)", function* () {
     const { server, target } = yield* Scene.make()

@@ -26,13 +26,9 @@ describe("The text of an error", () => {
       assert.strictEqual(yield* fails({ ...sound, assemblySslUrl: url }), `assembly_ssl_url: ${rule}`)
       assert.match(yield* fails({ ...sound, origins: [url] }), /^origins: Expected (?:an origin|https)/)
     }
-    for (const field of ["tus_url", "assembly_ssl_url"] as const) {
-      const status = { assembly_ssl_url: sound.assemblySslUrl, tus_url: sound.tusUrl, [field]: undefined }
-      const error = yield* Effect.flip(
-        Scene.fromStatus({ assembly_id: AssemblyId.make("0".repeat(32)), ...status }, "https://tus.example.com")
-      )
-      assert.strictEqual(error.message, `${field}: missing from the Assembly status, or not a string`)
-    }
+    const status = { assembly_id: AssemblyId.make("0".repeat(32)), tus_url: sound.tusUrl }
+    const error = yield* Effect.flip(Scene.fromStatus(status, "https://tus.example.com"))
+    assert.strictEqual(error.message, "assembly_ssl_url: missing from the Assembly status, or not a string")
   })
 
   effect("of an UnsafeLocation names the rule, and not the URL", function* () {
@@ -105,49 +101,34 @@ layer(Layer.merge(Clients.undici, HangClock.layer))("An error of an upload", (it
   const refusal = (method: Fault["method"], status: number): Fault => ({ _tag: "Status", method, status })
   const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 100 }
 
-  /** What goes wrong, and the tag of the error. */
-  const cases: Readonly<Record<string, readonly [ReadonlyArray<Fault>, string, Partial<Upload.Options>?]>> = {
-    "a creation that is refused": [[refusal("POST", 403)], "UploadRefused"],
-    "a creation that is turned away": [[refusal("POST", 429)], "RateLimited"],
-    "a creation whose answer is lost": [[silent("POST"), ...away], "CreationUnknown"],
-    "a checksum that is not asked about in time": [[silent("OPTIONS")], "Stalled", { checksum: "sha1" }],
-    "a question that is not answered": [[cut, silent("HEAD")], "Stalled", { maxRetries: 1 }],
-    "bytes that stall": [[{ _tag: "Stall", method: "PATCH", bytes: 100 }], "Stalled"],
-    "an answer without an offset": [
-      [cut, { _tag: "MissingOffset", method: "HEAD" }],
-      "ProtocolViolation",
-      { maxRetries: 1 }
-    ],
-    "more bytes than were sent": [
-      [{ _tag: "WrongOffset", method: "PATCH", offset: "100000000" }],
-      "UploadUntrusted",
-      { maxRetries: 1 }
-    ],
-    "another length": [
-      [cut, { _tag: "WrongLength", method: "HEAD", length: "17" }],
-      "UploadMismatch",
-      { maxRetries: 1 }
-    ],
-    "a lost connection": [[cut], "TransportFailure"],
-    "an upload that is gone": [[refusal("PATCH", 410), ...away], "UploadGone"],
-    "parts that are not put together": [[silent("FINAL"), ...away], "CreationUnknown", { parallel: 2 }]
-  }
-
-  for (const [what, [faults, tag, options = {}]] of Object.entries(cases)) {
-    it.effect(`tells the host of ${what}, and no path`, function* () {
+  const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100 }
+  const more: Fault = { _tag: "WrongOffset", method: "PATCH", offset: "100000000" }
+  const another: Fault = { _tag: "WrongLength", method: "HEAD", length: "17" }
+  const missing: Fault = { _tag: "MissingOffset", method: "HEAD" }
+  it.effect.each([
+    ["a creation that is refused", "UploadRefused", [refusal("POST", 403)], {}],
+    ["a creation that is turned away", "RateLimited", [refusal("POST", 429)], {}],
+    ["a creation whose answer is lost", "CreationUnknown", [silent("POST"), ...away], {}],
+    ["a checksum that is not asked about in time", "Stalled", [silent("OPTIONS")], { checksum: "sha1" }],
+    ["a question that is not answered", "Stalled", [cut, silent("HEAD")], { maxRetries: 1 }],
+    ["bytes that stall", "Stalled", [stall], {}],
+    ["an answer without an offset", "ProtocolViolation", [cut, missing], { maxRetries: 1 }],
+    ["more bytes than were sent", "UploadUntrusted", [more], { maxRetries: 1 }],
+    ["another length", "UploadMismatch", [cut, another], { maxRetries: 1 }],
+    ["a lost connection", "TransportFailure", [cut], {}],
+    ["an upload that is gone", "UploadGone", [refusal("PATCH", 410), ...away], {}],
+    ["parts that are not put together", "CreationUnknown", [silent("FINAL"), ...away], { parallel: 2 }]
+  ] satisfies ReadonlyArray<readonly [string, string, ReadonlyArray<Fault>, Partial<Upload.Options>]>)(
+    "tells the host of %s, and no path",
+    function* ([, tag, faults, own]) {
       const { server, target } = yield* Scene.make(faults)
-      const error = yield* Effect.flip(
-        Upload.run(target, options.parallel === undefined ? source : parts, {
-          ...Scene.options,
-          maxRetries: 0,
-          ...options
-        })
-      )
+      const options = { ...Scene.options, maxRetries: 0, ...own }
+      const error = yield* Effect.flip(Upload.run(target, "parallel" in own ? parts : source, options))
       assert.strictEqual(error._tag, tag, error.message)
       assert.propertyVal(error, "host", new URL(server.tusUrl).host)
       assert.notMatch(`${error.message} ${JSON.stringify(error)}`, /resumable|assemblies/)
-    })
-  }
+    }
+  )
 
   it.effect.each(["POST", "FINAL"] as const)(
     "has the error of the request %s whose answer was lost, also in its JSON form",

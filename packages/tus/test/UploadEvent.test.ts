@@ -3,14 +3,8 @@
  */
 import { ApiError } from "@assembly-effect/api"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import {
-  AssemblyUploadError,
-  AssemblyUploadEvent,
-  TusError,
-  UploadEvent,
-  UploadSource,
-  UploadTarget
-} from "@assembly-effect/tus"
+import { AssemblyUploadError, AssemblyUploadEvent, TusError, UploadEvent, UploadSource } from "@assembly-effect/tus"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { Clock, Deferred, Duration, Effect, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"

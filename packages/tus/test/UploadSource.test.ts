@@ -1,10 +1,10 @@
 import { UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, FileSystem, Layer, Stream } from "effect"
+import { Cause, Effect, Exit, FileSystem, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { runInNewContext } from "node:vm"
-import { assert, layer, test, vi, Clients, Scene, TusServer, Upload } from "./utils/index.ts"
+import { assert, layer, test, vi, Clients, Draw, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(300_000)
 
@@ -26,8 +26,7 @@ const collect = (source: UploadSource.Replayable, start: number, end: number) =>
 
 const file = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* fs.makeTempFileScoped()
-  yield* fs.writeFile(path, bytes)
+  const path = yield* Draw.path(bytes)
   return { fs, path, source: yield* UploadSource.fromPath(path) }
 })
 
@@ -64,29 +63,17 @@ layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("UploadSource", (it) =>
     }
   })
 
-  it.effect("a Blob that can no longer be read fails the source, not the network", function* () {
-    const gone = new Blob([content])
-    vi.spyOn(gone, "slice").mockImplementation(() => {
-      const part = new Blob([])
-      return Object.assign(part, {
-        arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")),
-        stream: () => new ReadableStream({ start: (at) => at.error(new DOMException("gone", "NotReadableError")) })
-      })
-    })
-    const error = yield* Effect.flip(Stream.runDrain(UploadSource.fromBlob(gone).bytes(0n, whole)))
-    assert.deepInclude(error, { kind: "Changed", description: "the Blob can no longer be read" })
-  })
-
   it.effect.each([
     ["a shorter slice", (start: number, end: number) => content.slice(start, end - 1).buffer],
     ["a longer slice", (start: number, end: number) => content.slice(start, end + 1).buffer],
     ["a number", (start: number, end: number) => end - start],
     ["16-bit numbers", (start: number, end: number) => new Uint16Array(end - start)],
-    ["nothing", () => undefined]
+    ["nothing", () => undefined],
+    ["gone", () => Promise.reject(new DOMException("gone", "NotReadableError"))]
   ] as const)("a Blob whose slice is %s fails with SourceFailed (Changed)", function* ([, part]) {
     const lying = {
       size: content.length,
-      slice: (start: number, end: number) => ({ arrayBuffer: () => Promise.resolve(part(start, end)) }),
+      slice: (start: number, end: number) => ({ arrayBuffer: async () => part(start, end) }),
       arrayBuffer: () => Promise.resolve(content.buffer)
     } as unknown as Blob
     const error = yield* Effect.flip(Stream.runDrain(UploadSource.fromBlob(lying).bytes(0n, whole)))
@@ -135,33 +122,31 @@ layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("UploadSource", (it) =>
     assert.notInclude(server.log, "HEAD 200")
   })
 
-  for (const [name, change] of [
+  it.effect.each([
     ["shrinks", (fs: FileSystem.FileSystem, path: string) => fs.truncate(path, 250_000)],
     ["grows", (fs: FileSystem.FileSystem, path: string) => fs.writeFile(path, bytes, { flag: "a" })],
     ["changes", (fs: FileSystem.FileSystem, path: string) => fs.utimes(path, 1, 1)],
     ["goes", (fs: FileSystem.FileSystem, path: string) => fs.remove(path)]
-  ] as const) {
-    it.effect(`a file that ${name} before its turn, or between two requests, is noticed`, function* () {
-      const { fs, path, source } = yield* file
-      const { target } = yield* Scene.make()
-      let changed = false
-      const error = yield* Upload.events(target, source, { ...Scene.options, chunkSize: 100_000 }).pipe(
-        Stream.tap((event) => {
-          if (changed || event._tag !== "Progress" || event.acknowledged < 100_000n) return Effect.void
-          changed = true
-          return change(fs, path)
-        }),
-        Stream.runDrain,
-        Effect.flip
-      )
-      assert.strictEqual(error._tag, "SourceFailed")
-    })
-  }
+  ] as const)("a file that %s before its turn, or between two requests, is noticed", function* ([, change]) {
+    const { fs, path, source } = yield* file
+    const { target } = yield* Scene.make()
+    let changed = false
+    const error = yield* Upload.events(target, source, { ...Scene.options, chunkSize: 100_000 }).pipe(
+      Stream.tap((event) => {
+        if (changed || event._tag !== "Progress" || event.acknowledged < 100_000n) return Effect.void
+        changed = true
+        return change(fs, path)
+      }),
+      Stream.runDrain,
+      Effect.flip
+    )
+    assert.strictEqual(error._tag, "SourceFailed")
+  })
 
   for (const checksum of [undefined, "sha256"] as const) {
     it.effect(`an empty file that grows before its upload is noticed, ${checksum ?? "no"} checksum`, function* () {
       const fs = yield* FileSystem.FileSystem
-      const path = yield* fs.makeTempFileScoped()
+      const path = yield* Draw.path(new Uint8Array(0))
       const source = yield* UploadSource.fromPath(path)
       yield* fs.writeFile(path, bytes)
       const { server, target } = yield* Scene.make()
@@ -231,3 +216,50 @@ layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("UploadSource", (it) =>
     assert.deepInclude(yield* Effect.flip(UploadSource.fromPath(path)), { _tag: "SourceFailed" })
   })
 })
+
+const defect = new Error("a bug in the source")
+
+/** A source that ends like this after its first bytes, and how often it was opened. */
+const broken = (end: Stream.Stream<never>) => {
+  const seen = { opened: 0 }
+  const bytesOf = (offset: bigint) =>
+    Stream.suspend(() => {
+      seen.opened++
+      return Stream.concat(Scene.pieces(content.subarray(Number(offset), 700_000), 100_000), end)
+    })
+  return {
+    seen,
+    replayable: UploadSource.make({ size: whole, bytes: bytesOf }),
+    oneShot: UploadSource.fromStream(bytesOf(0n), { size: whole })
+  }
+}
+
+for (const [name, client] of Object.entries(Clients.beneath)) {
+  layer(client)(`with ${name}, a source`, (it) => {
+    for (const kind of ["replayable", "oneShot"] as const) {
+      for (const checksum of [undefined, "sha256"] as const) {
+        const title = `${kind === "oneShot" ? "that comes once " : ""}${checksum === undefined ? "" : "with checksums "}`
+        it.effect(`${title}that dies is opened once, and dies`, function* () {
+          const { server, target } = yield* Scene.make()
+          server.checksums = ["sha256"]
+          const { seen, ...sources } = broken(Stream.die(defect))
+          const settings = { ...Scene.options, checksum, chunkSize: 500_000 }
+          const exit = yield* Effect.exit(Upload.run(target, sources[kind], settings))
+          assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) === defect && Cause.hasDies(exit.cause))
+          // Each request opens a source that can be read again.
+          assert.strictEqual(seen.opened, kind === "replayable" ? 2 : 1)
+          assert.notInclude(server.requests, "HEAD")
+        })
+      }
+
+      it.effect(`(${kind}) that is interrupted interrupts the upload`, function* () {
+        const { server, target } = yield* Scene.make()
+        const { seen, ...sources } = broken(Stream.fromEffect(Effect.interrupt))
+        const exit = yield* Effect.exit(Upload.run(target, sources[kind], Scene.options))
+        assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+        assert.strictEqual(seen.opened, 1)
+        assert.notInclude(server.requests, "HEAD")
+      })
+    }
+  })
+}

@@ -12,65 +12,42 @@ const parts = {
 }
 const make = UploadTarget.make(parts)
 
+const foreignHosts = ["evil.example.com", "tus.example.com.evil.com", "eviltus.example.com", "tus.example.com:8443"]
+const oddHosts = ["user:password@tus.example.com", "@tus.example.com", "tus.example.com.", "tu\u00ads.example.com"]
+const outside = ["../../secret", "1/..", "%2e%2e/secret", "1%2f..%2fsecret", "1\\..\\secret", "1?token=1", "1#part"]
+const noIds = ["", "/1", "1/", "1 ", "1\n", "1\u0000", "é"]
+const otherPaths = ["", "/x/resumable/files/1", "/Resumable/Files/1", "/assemblies/1", " /resumable/files/1"]
+
 /** What a hostile or broken service may name as the Location of an upload. */
-const attacks: Readonly<Record<string, string>> = {
-  "another host": "https://evil.example.com/resumable/files/1",
-  "a host that starts alike": "https://tus.example.com.evil.com/resumable/files/1",
-  "a host that ends alike": "https://eviltus.example.com/resumable/files/1",
-  "another port": "https://tus.example.com:8443/resumable/files/1",
-  "another scheme": "http://tus.example.com/resumable/files/1",
-  "a script": "javascript:alert(1)//resumable/files/1",
-  "user info": "https://user:password@tus.example.com/resumable/files/1",
-  "empty user info": "https://@tus.example.com/resumable/files/1",
-  "a trailing dot of the host": "https://tus.example.com./resumable/files/1",
-  "a host with a soft hyphen": "https://tu\u00ads.example.com/resumable/files/1",
-  "dot segments": "/resumable/files/../../secret",
-  "a dot segment at the end": "/resumable/files/1/..",
-  "encoded dot segments": "/resumable/files/%2e%2e/secret",
-  "an encoded slash": "/resumable/files/1%2f..%2fsecret",
-  "a backslash": "/resumable/files/1\\..\\secret",
-  "a backslash for a slash": "\\resumable\\files\\1",
-  "a query": "/resumable/files/1?token=1",
-  "a fragment": "/resumable/files/1#part",
-  "white space in front": " /resumable/files/1",
-  "white space behind": "/resumable/files/1 ",
-  "a line break that parsers drop": "/resumable/files/1\n",
-  "a line break in the host": "https://tus.exam\nple.com/resumable/files/1",
-  "a null character": "/resumable/files/1\u0000",
-  "a protocol-relative URL": "//evil.example.com/resumable/files/1",
-  nothing: "",
-  "the folder alone": "/resumable/files/",
-  "another path": "/assemblies/1",
-  "the path behind another": "/x/resumable/files/1",
-  "the path in other letters": "/Resumable/Files/1",
-  "an empty segment": "/resumable/files//1",
-  "a slash at the end": "/resumable/files/1/",
-  "a letter that is not ASCII": "/resumable/files/é"
-}
+const attacks = [
+  ...[...foreignHosts, ...oddHosts].map((host) => `https://${host}/resumable/files/1`),
+  ...[...outside, ...noIds].map((path) => `/resumable/files/${path}`),
+  ...otherPaths,
+  "http://tus.example.com/resumable/files/1",
+  "javascript:alert(1)//resumable/files/1",
+  "//evil.example.com/resumable/files/1",
+  "\\resumable\\files\\1"
+]
 
 describe("UploadTarget.resolve", () => {
-  for (const [name, location] of Object.entries(attacks)) {
-    it.effect(`refuses ${name}`, function* () {
-      const error = yield* Effect.flip(Effect.fromResult(UploadTarget.resolve(yield* make, location)))
-      assert.strictEqual(error._tag, "UnsafeLocation")
-      // The host is told, so that a person can find the option; what stands before and behind it is not.
-      assert.notMatch(error.message, /@|files\/1|secret|password|token|\s$/)
-    })
-  }
+  it.effect.each(attacks)("refuses %j", function* (location) {
+    const error = yield* Effect.flip(Effect.fromResult(UploadTarget.resolve(yield* make, location)))
+    assert.strictEqual(error._tag, "UnsafeLocation")
+    // The host is told, so that a person can find the option; what stands before and behind it is not.
+    assert.notMatch(error.message, /@|files\/1|secret|password|token|\s$/)
+  })
 
-  for (const [location, expected] of [
+  it.effect.each([
     ["/resumable/files/1", "https://tus.example.com/resumable/files/1"],
     ["/resumable/files/a/b/c+d~e_f-g.h", "https://tus.example.com/resumable/files/a/b/c+d~e_f-g.h"],
     ["https://tus.example.com/resumable/files/1", "https://tus.example.com/resumable/files/1"],
     ["//tus.example.com/resumable/files/1", "https://tus.example.com/resumable/files/1"],
     ["HTTPS://TUS.example.com:443/resumable/files/1", "https://tus.example.com/resumable/files/1"]
-  ] as const) {
-    it.effect(`accepts ${location}`, function* () {
-      const url = Result.getOrThrow(UploadTarget.resolve(yield* make, location))
-      assert.strictEqual<string>(Redacted.value(url), expected)
-      assert.notInclude(`${JSON.stringify({ url })}${inspect(url)}${String(url)}`, "resumable")
-    })
-  }
+  ] as const)("accepts %s", function* ([location, expected]) {
+    const url = Result.getOrThrow(UploadTarget.resolve(yield* make, location))
+    assert.strictEqual<string>(Redacted.value(url), expected)
+    assert.notInclude(`${JSON.stringify({ url })}${inspect(url)}${String(url)}`, "resumable")
+  })
 
   it.effect("accepts the path of the base URL before the path of an upload, and no other path", function* () {
     const tusUrl = "https://proxy.example.com/a/b/resumable/files/"
@@ -87,15 +64,6 @@ describe("UploadTarget.resolve", () => {
         assert.isTrue(Result.isFailure(UploadTarget.resolve(one, `${prefix}/resumable/files/1`)), prefix)
       }
     }
-  })
-
-  it.effect.each([
-    "https://t%75s.example.com/resumable/files/1",
-    "https://ｔus.example.com/resumable/files/1",
-    "https://0x7f.1/resumable/files/1"
-  ])("says of %s that its host is not in its canonical form", function* (location) {
-    const error = yield* Effect.flip(Effect.fromResult(UploadTarget.resolve(yield* make, location)))
-    assert.strictEqual(error.rule, "its host is not in its canonical form")
   })
 
   it.effect("knows further origins from the deployment only (spec R-29)", function* () {
@@ -206,7 +174,7 @@ describe("UploadTarget at rest", () => {
     const stored = yield* Schema.encodeEffect(UploadTarget.AtRest)(target)
     const tampered = { ...stored, tusUrl: "http://evil.example.com/" }
     assert.strictEqual((yield* Effect.flip(Schema.decodeEffect(UploadTarget.AtRest)(tampered)))._tag, "SchemaError")
-    for (const location of Object.values(attacks)) {
+    for (const location of attacks) {
       const error = yield* Effect.flip(Schema.decodeEffect(UploadTarget.urlAtRest(target))(location))
       assert.strictEqual(error._tag, "SchemaError")
     }

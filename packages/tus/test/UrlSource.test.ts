@@ -86,8 +86,7 @@ for (const [name, client] of Object.entries(clients)) {
       for (const more of [{}, { chunkSize: 700_000 }, { parallel: 2 }, { checksum: "sha256" as const }]) {
         const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 100_000 }])
         server.checksums = ["sha256"]
-        const { length } = yield* Upload.run(target, yield* ranged(resource.url), { ...Scene.options, ...more })
-        assert.strictEqual(length, 2_000_000n)
+        yield* Upload.run(target, yield* ranged(resource.url), { ...Scene.options, ...more })
         assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
       }
     })
@@ -120,53 +119,52 @@ for (const [name, client] of Object.entries(clients)) {
       }
     })
 
-    for (const [how, change] of Object.entries({
-      "another ETag": { etag: '"two"' },
-      "no ETag": { etag: undefined },
-      "a weak ETag": { etag: 'W/"one"' },
-      "fewer bytes": { bytes: bytes.subarray(0, 1_000_000) },
-      "more bytes": { bytes: Scene.content(2_000_001) },
-      "hardly any bytes": { bytes: bytes.subarray(0, 1) }
-    } satisfies Readonly<Record<string, Partial<WebResource.WebResource>>>)) {
-      it.effect(`is Changed when the resource has ${how} in the middle, and no upload is completed`, function* () {
-        // A server that knows preconditions, and one that ignores them.
-        for (const ignores of [true, false]) {
-          const resource = yield* WebResource.make(bytes)
-          const source = yield* ranged(resource.url)
-          const { server, target } = yield* Scene.make()
-          resource.meet = (request, _, go, index) => {
-            if (index === 1) return go(300_000)
-            Object.assign(resource, change)
-            if (ignores) delete request.headers["if-range"]
-            go()
-          }
-          const error = yield* Effect.flip(Upload.run(target, source, Scene.options).pipe(quick))
-          assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
-          assert.isFalse(server.log.includes("PATCH 204"))
-        }
-      })
-    }
-
-    for (const [how, settings] of Object.entries({
-      "no ranges": { ranges: false },
-      "no ETag": { etag: undefined },
-      "a weak ETag": { etag: 'W/"one"' },
-      "neither ranges nor a length": { ranges: false, hasLength: false },
-      "accept-ranges: none": { acceptRanges: "none" }
-    } satisfies Readonly<Record<string, Partial<WebResource.WebResource>>>)) {
-      it.effect(`is a stream that is read once with ${how}`, function* () {
+    it.effect.each(
+      Object.entries({
+        "another ETag": { etag: '"two"' },
+        "no ETag": { etag: undefined },
+        "a weak ETag": { etag: 'W/"one"' },
+        "fewer bytes": { bytes: bytes.subarray(0, 1_000_000) },
+        "more bytes": { bytes: Scene.content(2_000_001) },
+        "hardly any bytes": { bytes: bytes.subarray(0, 1) }
+      } satisfies Readonly<Record<string, Partial<WebResource.WebResource>>>)
+    )("is Changed when the resource has %s in the middle, and no upload is completed", function* ([, change]) {
+      // A server that knows preconditions, and one that ignores them.
+      for (const ignores of [true, false]) {
         const resource = yield* WebResource.make(bytes)
-        Object.assign(resource, settings)
-        const source = yield* WebSource.fromUrl(resource.url)
-        assert.strictEqual(source._tag, "OneShot")
-        assert.strictEqual(source.size, resource.hasLength ? 2_000_000n : undefined)
+        const source = yield* ranged(resource.url)
         const { server, target } = yield* Scene.make()
-        const { length } = yield* Upload.run(target, source, { ...Scene.options, chunkSize: 600_000 })
-        assert.strictEqual(length, 2_000_000n)
-        assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-        assert.deepStrictEqual(Tests.pluck(resource.requests, "line"), ["GET bytes=0-0", "GET all"])
-      })
-    }
+        resource.meet = (request, _, go, index) => {
+          if (index === 1) return go(300_000)
+          Object.assign(resource, change)
+          if (ignores) delete request.headers["if-range"]
+          go()
+        }
+        const error = yield* Effect.flip(Upload.run(target, source, Scene.options).pipe(quick))
+        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+        assert.isFalse(server.log.includes("PATCH 204"))
+      }
+    })
+
+    it.effect.each(
+      Object.entries({
+        "no ranges": { ranges: false },
+        "no ETag": { etag: undefined },
+        "a weak ETag": { etag: 'W/"one"' },
+        "neither ranges nor a length": { ranges: false, hasLength: false },
+        "accept-ranges: none": { acceptRanges: "none" }
+      } satisfies Readonly<Record<string, Partial<WebResource.WebResource>>>)
+    )("is a stream that is read once with %s", function* ([, settings]) {
+      const resource = yield* WebResource.make(bytes)
+      Object.assign(resource, settings)
+      const source = yield* WebSource.fromUrl(resource.url)
+      assert.strictEqual(source._tag, "OneShot")
+      assert.strictEqual(source.size, resource.hasLength ? 2_000_000n : undefined)
+      const { server, target } = yield* Scene.make()
+      yield* Upload.run(target, source, { ...Scene.options, chunkSize: 600_000 })
+      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+      assert.deepStrictEqual(Tests.pluck(resource.requests, "line"), ["GET bytes=0-0", "GET all"])
+    })
 
     it.effect("notices a change of a stream that is read once", function* () {
       for (const change of [{ etag: '"two"' }, { bytes: bytes.subarray(1) }]) {
@@ -299,15 +297,13 @@ layer(Clients.undici)("WebSource.fromUrl", (it) => {
     "another end": { "content-range": "bytes 0-2000000/2000000" },
     "an end before its start": { "content-range": "bytes 0--1/2000000" }
   }
-  for (const [how, headers] of Object.entries(lies)) {
-    it.effect(`refuses a range with ${how}`, function* () {
-      const { resource, source } = yield* described
-      resource.meet = (_, response) => response.writeHead(206, { etag, ...headers }).end(bytes)
-      const error = yield* failure(source)
-      assert.strictEqual(error.kind, "Unreadable")
-      assert.strictEqual(resource.requests.length, 2)
-    })
-  }
+  it.effect.each(Object.entries(lies))("refuses a range with %s", function* ([, headers]) {
+    const { resource, source } = yield* described
+    resource.meet = (_, response) => response.writeHead(206, { etag, ...headers }).end(bytes)
+    const error = yield* failure(source)
+    assert.strictEqual(error.kind, "Unreadable")
+    assert.strictEqual(resource.requests.length, 2)
+  })
 
   it.effect("refuses more bytes than the range has, the whole instead of a range, and other statuses", function* () {
     const range = { etag, "content-range": "bytes 0-1999999/2000000" }

@@ -22,48 +22,15 @@ export const registered = Layer.effect(
 
 type Request = HttpClientRequest.HttpClientRequest
 
-const failed =
-  (request: Request) =>
-  (cause: unknown): HttpClientError.HttpClientError =>
-    new HttpClientError.HttpClientError({ reason: new HttpClientError.EncodeError({ request, cause }) })
-
-/** A client that replaces streamed bodies. */
-const ofStreams = (
-  make: (body: HttpBody.Stream, request: Request) => Effect.Effect<HttpBody.HttpBody, HttpClientError.HttpClientError>
-) =>
-  HttpClient.mapRequestEffect((request: Request) =>
-    request.body._tag === "Stream"
-      ? Effect.map(make(request.body, request), (body) => HttpClientRequest.setBody(request, body))
-      : Effect.succeed(request)
-  )
-
-const withStream = (body: HttpBody.Stream, stream: HttpBody.Stream["stream"]) =>
-  HttpBody.stream(stream, body.contentType, body.contentLength)
-
 /** Holds the given number of pieces in memory. */
 export const buffering = (capacity: number | "unbounded") =>
-  HttpClient.mapRequest((request: Request) =>
-    request.body._tag === "Stream"
-      ? HttpClientRequest.setBody(
-          request,
-          // The types of `Stream.buffer` have an overload for each kind of capacity.
-          withStream(request.body, Stream.buffer(request.body.stream, { capacity: capacity as number }))
-        )
-      : request
-  )
-
-/** Reads a body once before it sends it, like a client that logs the digest. */
-export const readingTwice = ofStreams((body, request) =>
-  Effect.as(Effect.mapError(Stream.runDrain(body.stream), failed(request)), body)
-)
-
-/** Collects all pieces and joins them, like a client that signs the body. */
-export const collecting = ofStreams((body, request) =>
-  Stream.runCollect(body.stream).pipe(
-    Effect.mapError(failed(request)),
-    Effect.map((pieces) => HttpBody.uint8Array(Buffer.concat(pieces), body.contentType))
-  )
-)
+  HttpClient.mapRequest((request: Request) => {
+    if (request.body._tag !== "Stream") return request
+    const { contentLength, contentType, stream } = request.body
+    // The types of `Stream.buffer` have an overload for each kind of capacity.
+    const buffered = Stream.buffer(stream, { capacity: capacity as number })
+    return HttpClientRequest.setBody(request, HttpBody.stream(buffered, contentType, contentLength))
+  })
 
 /** Repeats failed requests by itself. */
 export const repeating = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
@@ -86,7 +53,8 @@ export const compressing = (header: boolean) =>
     if (stream === undefined) return request
     const compressed = Stream.fromReadableStream({
       evaluate: () => gzip(Stream.toReadableStream(stream)),
-      onError: failed(request)
+      onError: (cause) =>
+        new HttpClientError.HttpClientError({ reason: new HttpClientError.EncodeError({ request, cause }) })
     })
     const headers = Headers.remove(request.headers, "content-length")
     const bare = HttpClientRequest.make(request.method === "POST" ? "POST" : "PATCH")(request.url, {

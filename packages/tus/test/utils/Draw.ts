@@ -20,14 +20,16 @@ export const fileSize: Effect.Effect<number> = Effect.gen(function* () {
   return yield* Random.nextIntBetween(16 * mebi, 64 * mebi)
 })
 
+/** The path of a file with these bytes, until the scope ends. */
+export const path = Effect.fnUntraced(function* (bytes: Uint8Array) {
+  const fs = yield* FileSystem.FileSystem
+  const file = yield* fs.makeTempFileScoped({ prefix: "draw-" })
+  yield* fs.writeFile(file, bytes)
+  return file
+})
+
 /** A file with these bytes, until the scope ends. */
-export const file = (bytes: Uint8Array) =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* fs.makeTempFileScoped({ prefix: "draw-" })
-    yield* fs.writeFile(path, bytes)
-    return yield* UploadSource.fromPath(path)
-  })
+export const file = (bytes: Uint8Array) => Effect.flatMap(path(bytes), (at) => UploadSource.fromPath(at))
 
 /** How a file is sent: in one request, in chunks, in parts, with checksums. */
 export const options: Effect.Effect<Pick<Upload.Options, "chunkSize" | "parallel" | "checksum">> = Effect.gen(

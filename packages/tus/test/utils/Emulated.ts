@@ -17,9 +17,11 @@ export const signed = (
   )
 
 /** A client that reaches the emulator at another URL, such as that of a proxy. */
-export const clientAt = (toBaseUrl: (baseUrl: string) => string) =>
+export const clientAt = (toBaseUrl: (baseUrl: string, localUrl: string) => string) =>
   Layer.unwrap(
-    Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) => signed({ baseUrl: toBaseUrl(baseUrl) }, credentials))
+    Effect.map(Emulator.Emulator, ({ baseUrl, credentials, localUrl }) =>
+      signed({ baseUrl: toBaseUrl(baseUrl, localUrl) }, credentials)
+    )
   )
 
 export const client = clientAt((baseUrl) => baseUrl)

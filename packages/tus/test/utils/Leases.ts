@@ -48,16 +48,12 @@ export interface Way {
 /** A change by this process. */
 export const along = <A, E, R>(way: Way, failure: E, change: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
-    switch (way.failing) {
-      case undefined:
-        return change
-      case "before":
-        return Effect.fail(failure)
-      case "after":
-        return Effect.andThen(change, Effect.fail(failure))
-      case "never":
-        return Effect.never
+    const ways = {
+      before: Effect.fail(failure),
+      after: Effect.andThen(change, Effect.fail(failure)),
+      never: Effect.never
     }
+    return way.failing === undefined ? change : ways[way.failing]
   })
 
 /** A store for this process. */

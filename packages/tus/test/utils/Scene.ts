@@ -1,7 +1,7 @@
 import { AssemblyClient } from "@assembly-effect/api"
 import type { Assembly } from "@assembly-effect/schema"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
-import { UploadTarget } from "@assembly-effect/tus"
+import { UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { Effect, Result, Stream } from "effect"
 import { setTimeout } from "node:timers/promises"
 import type { Fault } from "./Fault.ts"
@@ -14,6 +14,8 @@ export const content = (size: number): Uint8Array<ArrayBuffer> => {
   return bytes
 }
 
+export const { sha256 } = TusServer
+
 /** A stream of bytes in pieces. */
 export const pieces = (bytes: Uint8Array, size: number): Stream.Stream<Uint8Array> =>
   Stream.fromIterable(
@@ -22,9 +24,22 @@ export const pieces = (bytes: Uint8Array, size: number): Stream.Stream<Uint8Arra
     )
   )
 
+/** Each kind of source of these bytes. */
+export const kinds = (bytes: Uint8Array<ArrayBuffer>, piece = 50_000) => ({
+  bytes: () => UploadSource.fromBytes(bytes),
+  "a Blob": () => UploadSource.fromBlob(new Blob([bytes])),
+  "a stream": () => UploadSource.fromStream(pieces(bytes, piece))
+})
+
 /** The target of a service at this origin. */
 export const targetAt = (origin: string, assembly = `/assemblies/${"0".repeat(32)}`) =>
   UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: origin + assembly })
+
+/** A target to which no test sends anything, and its uploads. */
+export const unused = Effect.runSync(
+  UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" })
+)
+export const unusedUrl = (id: string) => Result.getOrThrow(UploadTarget.resolve(unused, `/resumable/files/${id}`))
 
 /** Waits on the real clock until something is there. */
 export const soon = (isThere: () => boolean): Effect.Effect<void> =>

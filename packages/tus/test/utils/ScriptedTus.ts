@@ -90,8 +90,8 @@ export const make = Effect.gen(function* () {
   const insert = (upload: Upload): Answer => {
     const id = `u${uploads.size}`
     uploads.set(id, upload)
-    const headers = { location: `/resumable/files/${id}`, "upload-offset": String(upload.bytes.length) }
-    return { status: 201, headers }
+    const location = `/resumable/files/${id}`
+    return { status: 201, headers: { location, "upload-offset": String(upload.bytes.length) } }
   }
 
   const lengthOf = (value: unknown) => (value === undefined ? undefined : Number(value))
@@ -131,23 +131,16 @@ export const make = Effect.gen(function* () {
         uploads.delete(path.split("/").at(-1) ?? "")
         return { status: 204 }
       default:
-        return {
-          status: 200,
-          headers: {
-            "upload-offset": String(upload.bytes.length),
-            "upload-metadata": upload.metadata,
-            ...(upload.length === undefined
-              ? { "upload-defer-length": "1" }
-              : { "upload-length": String(upload.length) })
-          }
-        }
+        return withHeaders(
+          { status: 200, headers: { "upload-offset": `${upload.bytes.length}`, "upload-metadata": upload.metadata } },
+          upload.length === undefined ? { "upload-defer-length": "1" } : { "upload-length": `${upload.length}` }
+        )
     }
   }
 
   const respond = (response: ServerResponse, answer: Answer | "cut") => {
     if (answer === "cut") return void response.destroy()
-    response.writeHead(answer.status, { "tus-resumable": "1.0.0", ...answer.headers })
-    response.end(answer.body)
+    response.writeHead(answer.status, { "tus-resumable": "1.0.0", ...answer.headers }).end(answer.body)
   }
 
   const origin = yield* Loopback.serve(async (inbound, response) => {

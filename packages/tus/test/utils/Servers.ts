@@ -2,12 +2,12 @@
  * Two servers for the same tests: the emulator and an independent one. Both are reached through a proxy that injects
  * faults.
  */
-import { Assemblies, type AssemblyClient } from "@assembly-effect/api"
+import { Assemblies } from "@assembly-effect/api"
 import { Emulator } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Emulated from "./Emulated.ts"
 import type { Fault } from "./Fault.ts"
 import * as Scene from "./Scene.ts"
@@ -24,10 +24,6 @@ export interface Place {
   readonly sha256: Effect.Effect<string | null | undefined>
   /** The number of created uploads, without parts. */
   readonly created: Effect.Effect<number>
-  /** The largest upload that the server claims to accept, in bytes. */
-  readonly maxSize: bigint
-  /** The checksum algorithms that the server offers. */
-  readonly checksums: ReadonlyArray<string>
 }
 
 /** Loses the response to a processed request, after the given number of requests with its method. */
@@ -36,70 +32,39 @@ export const loseAnswer = ({ faults }: Place, method: "POST" | "PATCH", after: n
   faults.push(...Array.from({ length: after }, () => passed), { _tag: "LostAnswer", method })
 }
 
-/** Makes a place for each test. */
-export class Servers extends Context.Service<
-  Servers,
-  { readonly place: Effect.Effect<Place, UploadTarget.InvalidTarget, Scope.Scope> }
->()("@assembly-effect/tus/test/Servers") {}
-
 /** `@tus/server` with `@tus/file-store`. */
-const independent = Layer.succeed(Servers, {
-  place: Effect.map(Scene.make(), ({ server, target }): Place => ({
-    target,
-    faults: server.faults,
-    requests: server.requests,
-    sha256: Effect.suspend(() => (server.created.length === 0 ? Effect.undefined : Scene.stored(server, -1))),
-    created: Effect.sync(() => server.created.length - server.partials()),
-    maxSize: 1024n ** 3n,
-    checksums: []
-  }))
-})
+const independent = Effect.map(Scene.make(), ({ server, target }): Place => ({
+  target,
+  faults: server.faults,
+  requests: server.requests,
+  sha256: Effect.suspend(() => (server.created.length === 0 ? Effect.undefined : Scene.stored(server, -1))),
+  created: Effect.sync(() => server.created.length - server.partials())
+}))
 
-/** Each place is an Assembly that waits for one file, with its own proxy. */
-const emulator = Layer.effect(
-  Servers,
-  Effect.gen(function* () {
-    const { baseUrl } = yield* Emulator.Emulator
-    const context = yield* Effect.context<AssemblyClient.AssemblyClient>()
-    return {
-      place: Effect.gen(function* () {
-        const created = yield* Effect.orDie(Assemblies.create({ numExpectedUploadFiles: 1 }))
-        const id = Assembly.AssemblyId.make(created.assembly_id)
-        const status = Effect.provideContext(Effect.orDie(Assemblies.get(id)), context)
-        const { authority, faults, requests } = yield* TcpProxy.make(Number(new URL(baseUrl).port), {
-          exchangesNames: true
-        })
-        const reached = (url: string | null | undefined) => url?.replace(baseUrl, `http://${authority}`) ?? null
-        const { assembly_ssl_url, tus_url } = created
-        return {
-          // The proxy has another host than the client.
-          target: yield* UploadTarget.make({
-            assemblySslUrl: reached(assembly_ssl_url) ?? "",
-            tusUrl: reached(tus_url) ?? ""
-          }),
-          faults,
-          requests,
-          sha256: Effect.map(status, ({ uploads }) => uploads?.[0]?.sha256),
-          created: Effect.map(status, ({ tus_uploads }) => tus_uploads?.length ?? 0),
-          maxSize: 2n ** 63n - 1n,
-          checksums: ["sha1", "sha256", "md5"]
-        } satisfies Place
-      }).pipe(Effect.provideContext(context))
-    }
-  })
-).pipe(Layer.provide(Emulated.client), Layer.provide(Emulator.layer()), Layer.provide(NodeHttpClient.layerUndici))
-
-export const layers = { "the emulator": emulator, "@tus/server": independent }
-
-/** Both of them, by their names. */
-export class Both extends Context.Service<Both, Readonly<Record<keyof typeof layers, Servers["Service"]>>>()(
-  "@assembly-effect/tus/test/Servers/Both"
-) {
-  static readonly layer = Layer.effect(
-    Both,
-    Effect.all({
-      "the emulator": Effect.map(Layer.build(layers["the emulator"]), Context.get(Servers)),
-      "@tus/server": Effect.map(Layer.build(layers["@tus/server"]), Context.get(Servers))
-    })
+/** Each place is an Assembly that waits for one file, of an emulator with its own proxy. */
+const emulator = Effect.gen(function* () {
+  const { authority, faults, requests, to } = yield* TcpProxy.make()
+  // The emulator names the proxy, and this client does not go through it.
+  const context = yield* Emulated.clientAt((_, localUrl) => localUrl).pipe(
+    Layer.provideMerge(Emulator.layer({ publicUrl: `http://${authority}` })),
+    Layer.provide(NodeHttpClient.layerUndici),
+    Layer.build
   )
-}
+  to.port = Number(new URL(Context.get(context, Emulator.Emulator).localUrl).port)
+  const created = yield* Effect.provideContext(Assemblies.create({ numExpectedUploadFiles: 1 }), context)
+  const id = Assembly.AssemblyId.make(created.assembly_id)
+  const status = Effect.provideContext(Effect.orDie(Assemblies.get(id)), context)
+  return {
+    target: yield* UploadTarget.make({
+      assemblySslUrl: created.assembly_ssl_url ?? "",
+      tusUrl: created.tus_url ?? ""
+    }),
+    faults,
+    requests,
+    sha256: Effect.map(status, ({ uploads }) => uploads?.[0]?.sha256),
+    created: Effect.map(status, ({ tus_uploads }) => tus_uploads?.length ?? 0)
+  } satisfies Place
+}).pipe(Effect.orDie)
+
+/** Makes a place at each of them, by their names. */
+export const places = { "the emulator": emulator, "@tus/server": independent }

@@ -2,7 +2,7 @@
  * An HTTP proxy between a client and a server, which breaks connections and changes bytes on the way. Each connection of
  * the client has one to the server of its own.
  */
-import { Effect, Option, Record } from "effect"
+import { Effect, Option } from "effect"
 import * as Http from "node:http"
 import type * as Net from "node:net"
 import { buffer } from "node:stream/consumers"
@@ -53,39 +53,20 @@ const changed = (method: string, fault: Fault | undefined, answer: Answer): Answ
   }
 }
 
-/** The headers with changed values. */
-const mapped = (headers: Http.IncomingHttpHeaders, change: (text: string) => string): Http.OutgoingHttpHeaders =>
-  Record.map(headers, (value) => (typeof value === "string" ? change(value) : value))
-
 /** A timer that keeps no process alive, so that tests see those of the client alone. */
 const later = (act: () => void, millis: number): void => void setTimeout(act, millis).unref()
 
-/** The text with the names in `assembly_url` exchanged too, which is Base64. */
-const exchanged = (from: string, to: string, text: string) =>
-  text
-    .replaceAll(from, to)
-    .replace(
-      /(\bassembly_url )([A-Za-z0-9+/=]+)/,
-      (_, key: string, value: string) =>
-        key + Buffer.from(Buffer.from(value, "base64").toString().replaceAll(from, to)).toString("base64")
-    )
-
 /**
- * A proxy in front of a server on this machine. For one that believes its own address more than the `host` of a request,
- * `exchangesNames`: the name of the proxy becomes that of the server in requests, and back in answers.
+ * A proxy in front of a server on this machine. Its port may be told later, by a server that has to know the proxy's
+ * name.
  */
-export const make = Effect.fnUntraced(function* (
-  port: number,
-  { exchangesNames = false }: { readonly exchangesNames?: boolean } = {}
-) {
+export const make = Effect.fnUntraced(function* (port = 0) {
   const jump = Option.getOrUndefined(yield* Effect.serviceOption(HangClock.Jump))
   const faults: Array<Fault> = []
   const requests: Array<string> = []
   const agents = new Map<Net.Socket, Http.Agent>()
   const busy = new Set<Net.Socket>()
-  const names = { proxy: "", server: `127.0.0.1:${port}` }
-  const toServer = (text: string) => (exchangesNames ? exchanged(names.proxy, names.server, text) : text)
-  const toClient = (text: string) => (exchangesNames ? exchanged(names.server, names.proxy, text) : text)
+  const to = { port }
 
   const proxy = Http.createServer(
     { keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 },
@@ -129,11 +110,11 @@ export const make = Effect.fnUntraced(function* (
 
       const server = Http.request({
         host: "127.0.0.1",
-        port,
+        port: to.port,
         agent: agents.get(client),
         method: request.method,
-        path: toServer(request.url ?? ""),
-        headers: mapped(request.headers, toServer)
+        path: request.url,
+        headers: request.headers
       })
       let stalled = false
       let answered = false
@@ -200,12 +181,11 @@ export const make = Effect.fnUntraced(function* (
         answered = true
         const body = await buffer(given).catch(() => undefined)
         if (body === undefined) return client.destroySoon()
-        const text = Buffer.from(toClient(body.toString("latin1")), "latin1")
-        const { "transfer-encoding": framing, ...headers } = mapped(given.headers, toClient)
+        const { "transfer-encoding": framing, ...headers } = given.headers
         const whole = changed(method, fault, {
           status: given.statusCode ?? 0,
-          headers: text.length === 0 && framing === undefined ? headers : { ...headers, "content-length": text.length },
-          body: text
+          headers: body.length === 0 && framing === undefined ? headers : { ...headers, "content-length": body.length },
+          body
         })
         switch (fault?._tag) {
           case "LostAnswer":
@@ -234,10 +214,12 @@ export const make = Effect.fnUntraced(function* (
       agent.destroy()
     })
   })
-  names.proxy = `127.0.0.1:${yield* Loopback.listen(proxy)}`
+  const authority = `127.0.0.1:${yield* Loopback.listen(proxy)}`
   return {
     /** `127.0.0.1:<port>`, where clients connect. */
-    authority: names.proxy,
+    authority,
+    /** Where requests go. */
+    to,
     /** The faults of the next requests; the first that fits is taken. */
     faults,
     /** The methods of the requests that came, in their order. */

@@ -20,26 +20,10 @@ interface Uploaded {
   readonly metadata: Readonly<Record<string, string | null>>
 }
 
-/** A receipt of an upload, as in the Status. */
-export interface Receipt {
-  readonly filename: string | null | undefined
-  readonly fieldname: string | null | undefined
-  readonly user_meta: Readonly<Record<string, string | null>>
-  readonly size: number | null
-  readonly offset: number | null
-  readonly finished: boolean
-  readonly upload_url: string
-}
-
 /** The receipt of an upload, which is finished if its offset is its size. */
-export const receiptOf = (
-  id: string,
-  metadata: Uploaded["metadata"],
-  size: number | null,
-  offset: number | null
-): Receipt => ({
-  filename: metadata["filename"],
-  fieldname: metadata["fieldname"],
+export const receiptOf = (id: string, metadata: Uploaded["metadata"], size: number | null, offset: number | null) => ({
+  filename: metadata["filename"] ?? null,
+  fieldname: metadata["fieldname"] ?? null,
   user_meta: metadata,
   size,
   offset,
@@ -47,21 +31,12 @@ export const receiptOf = (
   upload_url: `/resumable/files/${id}`
 })
 
+/** A receipt of an upload, as in the Status. */
+export type Receipt = ReturnType<typeof receiptOf>
+
 /** The Status of an Assembly with these receipts. */
 export const statusOf = (receipts: ReadonlyArray<Partial<Receipt>>, assemblyId = "0".repeat(32)) =>
   JSON.stringify({ ok: "ASSEMBLY_UPLOADING", assembly_id: assemblyId, tus_uploads: receipts })
-
-/** What a test may change. */
-interface State {
-  /** Whether the Status contains receipts. */
-  receipts: boolean
-  /** The value in the Status that replaces its receipts. */
-  retell: (receipts: ReadonlyArray<Receipt>) => ReadonlyArray<Partial<Receipt>>
-  /** The `assembly_id` of the Status. */
-  assemblyId: string
-  /** The supported checksum algorithms; none by default, because the tus server has no checksums. */
-  checksums: ReadonlyArray<string>
-}
 
 export type TusServer = Effect.Success<typeof make>
 
@@ -69,10 +44,8 @@ export type TusServer = Effect.Success<typeof make>
 // gone, and then threw where nobody catches it.
 FileStore.prototype["checkOrCreateDirectory"] = () => undefined
 
-const answer = (response: Http.ServerResponse, status: number, headers: Http.OutgoingHttpHeaders, body = "") => {
-  response.writeHead(status, { "tus-resumable": "1.0.0", ...headers })
-  response.end(body)
-}
+const answer = (response: Http.ServerResponse, status: number, headers: Http.OutgoingHttpHeaders, body = "") =>
+  response.writeHead(status, { "tus-resumable": "1.0.0", ...headers }).end(body)
 
 /** The largest upload that the server accepts, in bytes. */
 const maxSize = 1024 ** 3
@@ -116,7 +89,17 @@ export const make = Effect.gen(function* () {
   const inner = Http.createServer((request, response) => void tus.handle(request, response))
   const innerPort = yield* Loopback.listen(inner)
   const log: Array<string> = []
-  const state: State = { receipts: true, retell: (receipts) => receipts, assemblyId: "0".repeat(32), checksums: [] }
+  /** What a test may change. */
+  const state = {
+    /** Whether the Status contains receipts. */
+    receipts: true,
+    /** The value in the Status that replaces its receipts. */
+    retell: (receipts: ReadonlyArray<Receipt>): ReadonlyArray<Partial<Receipt>> => receipts,
+    /** The `assembly_id` of the Status. */
+    assemblyId: "0".repeat(32),
+    /** The supported checksum algorithms; none by default, because the tus server has no checksums. */
+    checksums: new Array<string>() as ReadonlyArray<string>
+  }
   const verified: Array<number> = []
 
   const status = () => {

@@ -1,10 +1,12 @@
 /**
- * A limit of bandwidth, on the TestClock: how long uploads take, that they share it, and that a wait is no stall.
+ * Limits that uploads share, on the TestClock: of bandwidth, and the budget of their account. A wait is no stall and no
+ * failure.
  */
-import { UploadEvent, UploadSource } from "@assembly-effect/tus"
-import { Clock, Duration, Effect, Fiber, Stream } from "effect"
+import * as Budget from "@assembly-effect/api/Budget"
+import { AssemblyUploadEvent, UploadEvent, UploadSource } from "@assembly-effect/tus"
+import { Clock, Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { HttpClient } from "effect/http"
-import { assert, describe, it, Idle, MemoryTus, Scene, Upload } from "./utils/index.ts"
+import { assert, describe, it, Account, AssemblyUpload, Idle, MemoryTus, Scene, Upload } from "./utils/index.ts"
 
 /** Runs to the end while the clock is moved on, and returns the result and the time that passed, in seconds. */
 const timed = <A, E, R>(effect: Effect.Effect<A, E, R>, step = 100) => Idle.passTime(effect, step)
@@ -25,12 +27,6 @@ const limited = (bytesPerSecond: number) => Effect.provide(Upload.layerBandwidth
 const size = 300_000
 
 describe("a limit of bandwidth", () => {
-  it.effect("is absent by default", function* () {
-    const { http } = MemoryTus.make()
-    const { seconds } = yield* timed(upload(http, size))
-    assert.strictEqual(seconds, 0)
-  })
-
   it.effect("is kept by an upload, in every second of it", function* () {
     const { arrivals, http } = MemoryTus.make()
     const { seconds } = yield* timed(upload(http, size).pipe(limited(30_000)))
@@ -143,5 +139,92 @@ describe("a limit of bandwidth", () => {
     const { seconds } = yield* timed(many.pipe(limited(1_000_000)))
     assert.strictEqual(arrivals.length, 100)
     assert.closeTo(seconds, 6, 0.3)
+  })
+})
+
+/** The events of an upload in requests of 1,000 bytes with a budget. */
+const within = (http: HttpClient.HttpClient, budget: Budget.Options) => {
+  const options = { finishTimeout: "5 seconds", chunkSize: 1000, maxRetries: 1 } as const
+  const run = Idle.passTime(Effect.provide(upload(http, 3000, options), Budget.layer(budget)))
+  return Effect.map(run, ({ value }) => Array.from(value))
+}
+
+describe("an upload with a budget", () => {
+  it.effect("waits longer for a request than a request may stall, and tells it", function* () {
+    const { http, requests } = MemoryTus.make()
+    const events = yield* within(http, { requests: 1 })
+    assert.isFalse(events.some(UploadEvent.$is("Retrying")))
+    assert.isTrue(events.some(UploadEvent.$is("Completed")))
+    const waits = events.filter(UploadEvent.$is("Waiting"))
+    assert.lengthOf(waits, requests.length - 1)
+    assert.deepInclude(waits[0], { reason: "the service limits the requests of the account" })
+    for (const [index, { millis }] of requests.entries()) assert.isAtLeast(millis, index * 10_000)
+  })
+
+  it.effect("waits two hours after a 429 that names them, without a failed attempt", function* () {
+    const limit = new Response("", { status: 429, headers: { "retry-after": "7200" } })
+    const { http, requests } = MemoryTus.make({ refuse: (index) => (index === 1 ? limit : undefined) })
+    const events = yield* within(http, {})
+    assert.isTrue(events.some(UploadEvent.$is("Completed")))
+    const [, refused = 0, next = 0] = requests.map(({ millis }) => millis)
+    assert.isAtLeast(next - refused, 7_200_000)
+  })
+})
+
+describe("jobs with a budget", () => {
+  const job = (row: number) => ({
+    data: row,
+    params: { steps: { ":original": { robot: "/upload/handle" } } },
+    files: [{ source: UploadSource.fromBytes(new Uint8Array(5)), filename: "a" }],
+    wait: { interval: "1 second", maxInterval: "1 second" } as const
+  })
+
+  const budgeted = (account: ReturnType<typeof Account.make>, options?: Budget.Options) =>
+    Effect.provide(Layer.provideMerge(account.layer, Budget.layer(options)))
+
+  it.effect.each([
+    ["the creation of an Assembly", "/assemblies"],
+    ["the creation of an upload", "/resumable/files/"]
+  ] as const)(
+    "429 with an hour for %s: no job creates an Assembly for an hour, and no job fails",
+    function* ([, path]) {
+      const account = Account.make(path)
+      const jobs = Stream.range(0, 9).pipe(Stream.map(job), Stream.rechunk(1))
+      const { value: outcomes } = yield* AssemblyUpload.batch(jobs, { assemblies: 2 }).pipe(
+        Stream.runCollect,
+        budgeted(account),
+        Idle.passTime
+      )
+      assert.deepStrictEqual(new Set(outcomes.map(({ _tag }) => _tag)), new Set(["Completed"]))
+      const creations = account.creations()
+      const refused = account.requests.filter(
+        ({ method, path: asked }) => method === "POST" && asked.startsWith(path)
+      )[1]
+      const later = creations.filter((at) => at > (refused?.second ?? Infinity))
+      assert.isAtLeast(later.length, 7)
+      assert.isAtLeast(Math.min(...later) - (refused?.second ?? 0), 3600)
+    }
+  )
+
+  it.effect("12 jobs at once, 3 of which may run: 3 run, the others wait, and tell it", function* () {
+    const account = Account.make()
+    const jobs = Array.from({ length: 12 }, (_, row) => Stream.runCollect(AssemblyUpload.events(job(row))))
+    const events = Effect.all(jobs, { concurrency: "unbounded" })
+    const { seconds, value } = yield* Idle.passTime(budgeted(account, { running: 3 })(events))
+    assert.strictEqual(account.mostRunning(), 3)
+    assert.isAtLeast(seconds, 400)
+    const told = value.map((all) => all.some(AssemblyUploadEvent.$is("Waiting")))
+    assert.lengthOf(told.filter(Boolean), 9)
+  })
+
+  it.effect("a job that is interrupted leaves its place until its Assembly has ended", function* () {
+    const account = Account.make()
+    const program = Effect.gen(function* () {
+      yield* Effect.timeoutOption(AssemblyUpload.run(job(1)), "10 seconds")
+      yield* AssemblyUpload.run(job(2))
+    })
+    yield* Idle.passTime(budgeted(account, { running: 1 })(program))
+    assert.strictEqual(account.mostRunning(), 1)
+    assert.isAtMost(account.creations()[1] ?? Infinity, 190)
   })
 })
