@@ -122,6 +122,7 @@ describe("requests", () => {
     "list --since 2025-12-01 --until 24h --type failed --keyword cat --keyword dog --cursor 2 --limit 10",
     // A window is rounded to whole seconds.
     "list --from 2026-01-01T10:00:00.999Z --to 2026-01-01T11:00:00.001Z",
+    "list --limit 1",
     "list --all",
     "list --all --limit 2",
     "stats --since 24h",

@@ -64,6 +64,28 @@ layer(Uploading.live)("the same assembly upload again", (it) => {
     expect(yield* fs.readDirectory(`${folder}/.state/assembly/uploads/commands`)).toEqual([])
   })
 
+  it.effect("cancels the Assembly of an interrupted folder to which a file came, and says so", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* Uploading.folderWith({ "in/a.bin": Object.values(Uploading.large)[0] ?? "" })
+    const { id } = yield* Uploading.interrupted(folder, ["--limit-rate", "20k", "-r", "in"])
+    yield* fs.writeFileString(`${folder}/in/b.bin`, "new")
+    const { code, stderr, stdout } = yield* upload(folder, "--limit-rate", "20M", "-r", "in")
+    expect(code).toBe(0)
+    // Other arguments may be another upload, which goes on.
+    expect(stderr).not.toContain("was canceled")
+    expect(Uploading.idIn(stdout)).not.toBe(id)
+    yield* fs.writeFileString(`${folder}/in/c.bin`, "new")
+    const again = yield* upload(folder, "--limit-rate", "20k", "-r", "in", "--exclude", "a.bin")
+    expect(again.code).toBe(0)
+    const same = yield* Uploading.assembly(
+      folder,
+      ["upload", "--limit-rate", "20k", "-r", "in"],
+      Uploading.quitAt(/ [1-9]% /)
+    )
+    expect(same.stderr).toContain(`The files changed after an interrupted upload. Its Assembly ${id} was canceled\n`)
+    expect(yield* stateOf(id)).toBe("ASSEMBLY_CANCELED")
+  })
+
   it.effect("continues the Assembly of 20 small files after Ctrl-C, and then asks for them in a list", function* () {
     const names = Array.from({ length: 20 }, (_, index) => `many/${index}.txt`)
     const folder = yield* Uploading.folderWith(Object.fromEntries(names.map((name) => [name, name])))

@@ -34,6 +34,24 @@ const control = "the service refuses a name with control characters; rename the 
 const input = "the standard input (-)"
 
 layerTest(NodeServices.layer)("UploadPlan.make", (it) => {
+  it.effect("skips a link in a watched folder, and finds the files beside it", function* () {
+    const folder = yield* folderWith("in/a.txt", "in/gone -> nowhere", "in/loop -> ~", "in/z.txt")
+    const skipped: Array<string> = []
+    const files = yield* UploadPlan.make({
+      ...flags,
+      paths: [`${folder}/in`],
+      recursive: true,
+      watch: true,
+      name: Option.none(),
+      skip: ({ message }) => Effect.sync(() => void skipped.push(message.replaceAll(folder, "~")))
+    })
+    expect(namesOf(files)).toEqual(["in/a.txt", "in/z.txt"])
+    expect(skipped).toEqual([
+      "~/in/gone: no such file",
+      "~/in/loop: is a link to a folder, which is not followed; remove the link, or upload its target"
+    ])
+  })
+
   it.effect.each<Row>([
     ["d1/a.csv b.csv", "~/d1/a.csv ~/b.csv", "a.csv b.csv"],
     ["photos/2026/a.jpg photos/b.jpg", "~/photos", "~/photos: is a folder; add -r to upload its files"],
