@@ -55,7 +55,6 @@ import * as Expiry from "./internal/tus/expiry.ts"
 import * as TusRoutes from "./internal/tus/tusRoutes.ts"
 import * as UploadLocks from "./internal/tus/uploadLocks.ts"
 import * as UploadStore from "./internal/files/uploadStore.ts"
-import * as Turns from "./internal/http/turns.ts"
 import * as Updates from "./internal/assembly/updates.ts"
 import * as UploadedFiles from "./internal/files/uploadedFiles.ts"
 import * as Workspaces from "./internal/auth/workspaces.ts"
@@ -256,8 +255,7 @@ const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime,
         UploadedFiles.layer
       )
     ),
-    Layer.provideMerge(stores),
-    Layer.provideMerge(Turns.layer)
+    Layer.provideMerge(stores)
   )
 
 const parts = (options: Settings, onRequest: Options["onRequest"]) => {

@@ -4,11 +4,10 @@ import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
 import * as Database from "../src/internal/data/database.ts"
-import * as Turns from "../src/internal/http/turns.ts"
 
-/** A database in memory, and what the stores need beside it. */
+/** A database in memory, and the random source of the stores. */
 export const layerData = (path = ":memory:") =>
-  Layer.mergeAll(Database.layer(path), Turns.layer, SecureRandom.layerWebCrypto)
+  Layer.mergeAll(Database.layer(path), SecureRandom.layerWebCrypto)
 
 /** The store of Assemblies over a database in memory. */
 export const layerAssemblies = AssemblyStore.layer.pipe(Layer.provideMerge(layerData()))

@@ -129,7 +129,6 @@ const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({
 /** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
   const select = statements(sql)
 
   /**
@@ -141,7 +140,7 @@ export const make = Effect.gen(function* () {
     let rest = filter
     let after: Place = { created_at: filter.to, position: 0 }
     while (true) {
-      const searched = yield* turns.share(search(select.search(rest, keywords, after)))
+      const searched = yield* Turns.share(search(select.search(rest, keywords, after)))
       for (const { matches, position } of searched) if (matches === 1) found.push(position)
       const last = searched.at(-1)
       if (last === undefined || searched.length < slice) return found
@@ -161,14 +160,14 @@ export const make = Effect.gen(function* () {
     const [rows, count] = yield* Effect.all([
       places(select.places(filter, limit, offset)),
       Statement.count(select.count(filter))
-    ]).pipe(sql.withTransaction, Statement.stored, turns.take)
+    ]).pipe(sql.withTransaction, Statement.stored, Turns.take)
     return { positions: rows.map(({ position }) => position), count }
   })
 
   return {
     page: Effect.fnUntraced(function* (workspace: string, query: AssemblyList.Query) {
       const { count: total, positions } = yield* find(workspace, query)
-      const items = yield* Turns.mapSlices(turns, positions, (some) =>
+      const items = yield* Turns.mapSlices(positions, (some) =>
         Effect.forEach(some, (position) => Effect.map(entry(select.entry(position)), toEntry))
       )
       return { items, count: total }
@@ -179,9 +178,6 @@ export const make = Effect.gen(function* () {
 const encodeEntry = Schema.encodeSync(AssemblyList.Entry)
 
 /** Encodes a page as JSON, slice by slice, because a page may have thousands of entries. */
-export const encode = Effect.fnUntraced(function* (
-  { items, ...page }: AssemblyList.Page,
-  turns: Turns.Turns["Service"]
-) {
-  return { items: yield* Turns.map(turns, items, (item) => encodeEntry(item)), ...page }
+export const encode = Effect.fnUntraced(function* ({ items, ...page }: AssemblyList.Page) {
+  return { items: yield* Turns.map(items, (item) => encodeEntry(item)), ...page }
 })

@@ -17,16 +17,14 @@ const encodeFile = Schema.encodeSync(Assembly.File)
 const encodeReceipt = Schema.encodeSync(Assembly.TusReceipt)
 
 /** Encodes a Status as JSON. Its files are encoded slice by slice, because a Status may have thousands of files. */
-export const encode = Effect.fnUntraced(function* (status: Assembly.Status, turns: Turns.Turns["Service"]) {
+export const encode = Effect.fnUntraced(function* (status: Assembly.Status) {
   const { results, tus_uploads, uploads, ...rest } = status
-  const encoded = yield* turns.share(Effect.sync(() => encodeStatus(rest)))
+  const encoded = yield* Turns.share(Effect.sync(() => encodeStatus(rest)))
   return {
     ...encoded,
-    ...(Predicate.isNotNullish(tus_uploads)
-      ? { tus_uploads: yield* Turns.map(turns, tus_uploads, encodeReceipt) }
-      : {}),
-    ...(Predicate.isNotNullish(uploads) ? { uploads: yield* Turns.map(turns, uploads, encodeFile) } : {}),
-    ...(Predicate.isNotNullish(results) ? { results: yield* Turns.mapRecord(turns, results, encodeFile) } : {})
+    ...(Predicate.isNotNullish(tus_uploads) ? { tus_uploads: yield* Turns.map(tus_uploads, encodeReceipt) } : {}),
+    ...(Predicate.isNotNullish(uploads) ? { uploads: yield* Turns.map(uploads, encodeFile) } : {}),
+    ...(Predicate.isNotNullish(results) ? { results: yield* Turns.mapRecord(results, encodeFile) } : {})
   }
 })
 

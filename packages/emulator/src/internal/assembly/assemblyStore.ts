@@ -157,9 +157,8 @@ const made = Statement.rows(MadeRow).one
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
   /** Steps, fields and files may be megabytes long, so their JSON is written and parsed in a turn of `Turns`. */
-  const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => turns.share(Effect.suspend(work))
+  const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => Turns.share(Effect.suspend(work))
   /** The columns of a `Row`. The files are in other columns, which only `made` reads. */
   const columns = sql.literal(Object.keys(Row.fields).join(", "))
   const busy = sql.literal("state IN ('uploading', 'executing')")
@@ -211,8 +210,8 @@ const make = Effect.gen(function* () {
     made: Effect.fnUntraced(function* (id: string) {
       const row = yield* turn(() => made(sql`SELECT uploads, results FROM assemblies WHERE id = ${id}`))
       return {
-        uploads: yield* Turns.map(turns, row.uploads, (file) => decodeFile(file)),
-        results: yield* Turns.mapRecord(turns, row.results, (file) => decodeFile(file))
+        uploads: yield* Turns.map(row.uploads, (file) => decodeFile(file)),
+        results: yield* Turns.mapRecord(row.results, (file) => decodeFile(file))
       }
     }),
     recover: Effect.gen(function* () {

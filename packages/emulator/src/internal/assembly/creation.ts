@@ -25,7 +25,6 @@ import { maxSizeExceeded, tooManyFiles } from "../robots/robot.ts"
 import { region } from "../statistics/asked.ts"
 import type * as TemplateStore from "../templates/templateStore.ts"
 import * as UploadLocks from "../tus/uploadLocks.ts"
-import type * as Turns from "../http/turns.ts"
 
 /**
  * A request that creates an Assembly. If `id` is undefined, the emulator generates an id. If `replaces` is true, the
@@ -91,7 +90,7 @@ export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.
   const origin = yield* Origin.Origin
   const statuses = yield* AssemblyStatus.AssemblyStatus
   const uploads = yield* UploadStore.UploadStore
-  const context = yield* Effect.context<CredentialStore.CredentialStore | TemplateStore.TemplateStore | Turns.Turns>()
+  const context = yield* Effect.context<CredentialStore.CredentialStore | TemplateStore.TemplateStore>()
   const newId = yield* Ids.hex
 
   const status = (id: string) =>

@@ -137,13 +137,12 @@ const decodeParams = SchemaParser.decodeUnknownEffect(Operations.Create.params, 
  * Credentials which the Workspace does not have.
  */
 export const read = Effect.fnUntraced(function* (workspace: string, params: Schema.JsonObject, limits: Limits.Values) {
-  const { share } = yield* Turns.Turns
   const merged = Json.withoutNulls(yield* merge(workspace, params))
   // The number of Steps is checked before the Steps are decoded.
   if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
-  const decoded = yield* share(decodeParams(merged)).pipe(
+  const decoded = yield* Turns.share(decodeParams(merged)).pipe(
     Effect.mapError((issue) => Refusal.invalidForm(Input.fromSchemaIssue(issue)))
   )
   yield* checkCredentials(workspace, decoded.steps ?? {})
-  return { params: decoded, options: yield* share(readOptions(merged)) }
+  return { params: decoded, options: yield* Turns.share(readOptions(merged)) }
 })

@@ -11,7 +11,6 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Ids from "../data/ids.ts"
 import * as Statement from "../data/statement.ts"
 import type * as FileStore from "../files/fileStore.ts"
-import * as Turns from "../http/turns.ts"
 import * as DamStatements from "./damStatements.ts"
 import * as Listing from "./listing.ts"
 import * as Paths from "./paths.ts"
@@ -74,7 +73,6 @@ const cursorKey = Statement.rows(Schema.Struct({ key: Schema.String })).one
 
 const make = Effect.gen(function* () {
   const client = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
   const sql = DamStatements.make(client)
   const { key } = yield* cursorKey(client`SELECT key FROM dam_cursors`)
   const newId = yield* Ids.identifier
@@ -174,7 +172,7 @@ const make = Effect.gen(function* () {
       const isThere = Option.isSome(yield* sql.asset(workspace, assetId))
       return yield* isThere ? refuse("VersionNotFound", ["version_id"]) : refuse("AssetNotFound")
     }),
-    list: (listing: Listing.Listing) => Listing.list(sql, turns, key, listing),
+    list: (listing: Listing.Listing) => Listing.list(sql, key, listing),
     move: ({ assetId, destinationFolderId, workspace, ...asked }: Move) =>
       change(
         Effect.fnUntraced(function* (now) {

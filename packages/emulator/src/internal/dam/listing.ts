@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type * as Turns from "../http/turns.ts"
+import * as Turns from "../http/turns.ts"
 import type * as DamStatements from "./damStatements.ts"
 import * as Paths from "./paths.ts"
 import { refuse } from "./refused.ts"
@@ -78,7 +78,6 @@ const normalise = (prefix: string): string => Paths.withoutSlash(prefix.normaliz
  */
 export const list = Effect.fnUntraced(function* (
   sql: DamStatements.Statements,
-  turns: Turns.Turns["Service"],
   key: string,
   { cursor, limit, workspace, ...asked }: Listing
 ) {
@@ -93,7 +92,7 @@ export const list = Effect.fnUntraced(function* (
   const assets: Array<DamStatements.AssetRow> = []
   let { after } = walk
   for (let slice = sliceFor(limit + 1); ; slice = sliceFor(slice * 2)) {
-    const rows = yield* turns.share(sql.slice(workspace, { after, until: walk.until, limit: slice }))
+    const rows = yield* Turns.share(sql.slice(workspace, { after, until: walk.until, limit: slice }))
     for (const row of rows) {
       if (!isWellFormed || !row.path.startsWith(listed.prefix)) continue
       if (assets.length === limit) {

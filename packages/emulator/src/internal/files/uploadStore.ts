@@ -60,7 +60,6 @@ const identified = Statement.rows(Schema.Struct({ id: Schema.String })).all
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
   // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound.
   const limit = sql.literal(String(slice))
 
@@ -95,7 +94,7 @@ const make = Effect.gen(function* () {
           WHERE assembly_id = ${assemblyId} AND rowid > ${after} AND kind <> 'partial'
             AND (terminated_at IS NULL OR finished_at IS NOT NULL)
           ORDER BY rowid LIMIT ${limit}`
-        const read = yield* turns.share(page(statement))
+        const read = yield* Turns.share(page(statement))
         rows.push(...read)
         if (read.length < slice) return rows
         after = read.at(-1)?.position ?? after

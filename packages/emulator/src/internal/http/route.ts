@@ -76,7 +76,7 @@ interface Options<Input, Op extends Operation.Any> extends Rules {
   /**
    * Encodes a long response piece by piece. By default, the schema of the operation encodes the whole response at once.
    */
-  readonly encode?: ((said: Operation.Success<Op>, turns: Turns.Turns["Service"]) => Effect.Effect<unknown>) | undefined
+  readonly encode?: ((said: Operation.Success<Op>) => Effect.Effect<unknown>) | undefined
 }
 
 const decodeJsonObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
@@ -145,7 +145,6 @@ const reader = <Op extends Operation.Any, Proof>(
   operation: Op,
   rules: Rules,
   limits: Limits.Values,
-  turns: Turns.Turns["Service"],
   prove: Prove<Proof>
 ) => {
   const { aliases = {}, invalid = Refusal.invalid(codeOf(operation, rules)), takesFiles = false, unknown } = rules
@@ -172,7 +171,7 @@ const reader = <Op extends Operation.Any, Proof>(
     if (!Json.isWithin(text, limits.jsonDepth)) {
       return yield* invalid([{ path: ["params"], message: `Expected at most ${limits.jsonDepth} levels` }])
     }
-    const params = yield* turns.share(Effect.sync(() => decodeJsonObject(text)))
+    const params = yield* Turns.share(Effect.sync(() => decodeJsonObject(text)))
     if (Option.isNone(params)) return yield* invalid([{ path: ["params"], message: "Expected a JSON object" }])
 
     const proof = yield* prove({
@@ -194,7 +193,7 @@ const reader = <Op extends Operation.Any, Proof>(
       raw: params.value,
       files,
       path: yield* Effect.flatMap(HttpRouter.params, decodePath),
-      params: yield* turns.share(
+      params: yield* Turns.share(
         (text.length < longParams ? decodeParams : decodeLongParams)(withoutAuth(params.value))
       ),
       fields,
@@ -212,9 +211,8 @@ const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
     request: HttpServerRequest.HttpServerRequest
   ) => Effect.Effect<Operation.Success<Op>, Problem, HttpRouter.RouteContext | Scope.Scope>
 ) {
-  const turns = yield* Turns.Turns
   const encodeWhole = SchemaParser.encodeUnknownEffect(operation.success)
-  const { encode = (said) => turns.share(Effect.orDie(encodeWhole(said))) } = options
+  const { encode = (said) => Turns.share(Effect.orDie(encodeWhole(said))) } = options
   const responseOptions = operation.confidential === undefined ? {} : { headers: { "cache-control": "no-store" } }
   const handler = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
@@ -222,8 +220,8 @@ const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
       if (Predicate.hasProperty(said, "assembly_id") && Predicate.isString(said.assembly_id)) {
         yield* RequestNote.note({ assemblyId: said.assembly_id })
       }
-      const body = yield* encode(said, turns)
-      return yield* turns.share(Effect.sync(() => HttpServerResponse.jsonUnsafe(body, responseOptions)))
+      const body = yield* encode(said)
+      return yield* Turns.share(Effect.sync(() => HttpServerResponse.jsonUnsafe(body, responseOptions)))
     },
     Effect.scoped,
     Effect.catchTag("Refused", ({ message, status }) =>
@@ -241,7 +239,7 @@ const proved = Effect.fnUntraced(function* <Op extends Operation.Any, Proof>(
   prove: Prove<Proof>,
   handle: (read: Read<Op>, proof: Proof) => ReturnType<Options<never, Op>["handle"]>
 ) {
-  const read = reader(operation, options, yield* Limits.Limits, yield* Turns.Turns, prove)
+  const read = reader(operation, options, yield* Limits.Limits, prove)
   return yield* route(operation, options, (request) =>
     Effect.flatMap(read(request), ({ proof, read: call }) => handle(call, proof))
   )

@@ -84,12 +84,11 @@ const merge = (
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
 
   return {
     /** The slots that are in use now. */
     current: Effect.fnUntraced(function* (workspace: string) {
-      const found = yield* turns.share(regions(statements(sql, { workspace, region: "all" }).current))
+      const found = yield* Turns.share(regions(statements(sql, { workspace, region: "all" }).current))
       return {
         count: found.reduce((total, { count }) => total + count, 0),
         slots: Object.fromEntries(found.map(({ count, region }) => [region, count]))
@@ -101,12 +100,12 @@ const make = Effect.gen(function* () {
       const since = filter.since.epochMilliseconds
       // Only times before now count, so an Assembly that starts or ends during the reading does not change the result.
       const until = (yield* DateTime.now).epochMilliseconds
-      const count = yield* turns.take(Statement.count(select.before(since)))
+      const count = yield* Turns.take(Statement.count(select.before(since)))
       const use = SlotUse.counter({ since, until, bucketLength }, count)
       let from = since
       while (from < until) {
         const start = from
-        from = yield* turns.share(
+        from = yield* Turns.share(
           Effect.gen(function* () {
             const taken = yield* moments(select.taken(start, until))
             const released = yield* moments(select.released(start, until))

@@ -145,7 +145,6 @@ const errorTotals = (rows: ReadonlyArray<ErrorRow>): ReadonlyArray<AssemblyStati
 /** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
 
   return {
     count: Effect.fnUntraced(function* (filter: Filter) {
@@ -155,7 +154,7 @@ const make = Effect.gen(function* () {
       const [rows, errorRows] = yield* Effect.all([buckets(counted.buckets), errors(counted.errors)]).pipe(
         sql.withTransaction,
         Statement.stored,
-        turns.take
+        Turns.take
       )
       return {
         ok: "ASSEMBLY_STATS_FOUND" as const,

@@ -109,8 +109,8 @@ const routes = Effect.gen(function* () {
 
   return yield* Effect.all([
     Route.signed(List, {
-      encode: Effect.fnUntraced(function* ({ credentials: all, ...said }, turns) {
-        return { ...said, credentials: yield* Turns.map(turns, all, (one) => encodeCredential(one)) }
+      encode: Effect.fnUntraced(function* ({ credentials: all, ...said }) {
+        return { ...said, credentials: yield* Turns.map(all, (one) => encodeCredential(one)) }
       }),
       handle: Effect.fnUntraced(function* ({ authKey, params: { order = "desc", page = 1, sort = "created" } }) {
         // All Template Credentials are on the first page. The official client asks for pages until one is empty.

@@ -43,7 +43,6 @@ const names = Statement.rows(Schema.Struct({ name: Schema.String })).all
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
   const { change, get, put, remove } = yield* NamedRows.make("template_credentials", Row, {
     missing: notFound,
     taken: new Refused({ status: 400, message: "name: Other Template Credentials of the Workspace have this name." })
@@ -52,7 +51,7 @@ const make = Effect.gen(function* () {
 
   return {
     list: (workspace: string, order: NamedRows.Order) =>
-      turns.share(
+      Turns.share(
         all(sql`
           SELECT * FROM template_credentials WHERE workspace = ${workspace} ${NamedRows.orderBy(sql, order)}`)
       ),

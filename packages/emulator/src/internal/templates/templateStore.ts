@@ -63,7 +63,6 @@ const { all } = Statement.rows(Listed)
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
   const { change, get, put, remove } = yield* NamedRows.make("templates", Row, {
     missing: notFound,
     taken: new Refusal.Refused({ status: 400, message: "name: Another Template of the Workspace has this name." })
@@ -86,7 +85,7 @@ const make = Effect.gen(function* () {
       Effect.all({
         rows: all(page(sql, workspace, listing)),
         count: Statement.count(sql`SELECT count(*) AS count ${listed(sql, workspace, listing)}`)
-      }).pipe(sql.withTransaction, Statement.stored, turns.take)
+      }).pipe(sql.withTransaction, Statement.stored, Turns.take)
   }
 })
 
