@@ -83,9 +83,8 @@ const route = Effect.gen(function* () {
 
   const handler = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const authKey = yield* identify(authKeys, request.headers["authorization"])
-    const form = yield* Effect.mapError(
-      Form.readUrlEncoded(request, limits),
-      Form.refuse((problem) => Refusal.refuse("TOKEN_INVALID_REQUEST", 400, problem))
+    const form = yield* Effect.catchTag(Form.readUrlEncoded(request, limits), "Malformed", ({ description }) =>
+      Effect.fail(Refusal.refuse("TOKEN_INVALID_REQUEST", 400, description))
     )
     const { scope: asked = [] } = yield* Effect.mapError(decodeForm(form), (issue) => refuseForm(form, issue))
     const scopes = yield* grantedScopes(authKey, asked)

@@ -62,8 +62,8 @@ export const make = Effect.gen(function* () {
             yield* keep(assemblyId, file, maxSize)
           })
         ),
-        // While files arrive, the parser limits their number, so `TooLarge` means too many files.
-        Effect.catchTag("TooLarge", () => Effect.fail(new TooMany()))
+        // While files arrive, the parser limits their number, so a refusal means too many files.
+        Effect.catchTag("Refusal", () => Effect.fail(new TooMany()))
       )
   }
 })

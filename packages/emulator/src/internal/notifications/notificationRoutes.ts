@@ -21,15 +21,15 @@ const routes = Effect.gen(function* () {
   return yield* Effect.all([
     Route.optionallySigned(Operations.List, {
       invalid: () => Creation.notFound,
-      handle: Effect.fnUntraced(function* ({ caller, path }) {
+      handle: Effect.fnUntraced(function* ({ authKey, path }) {
         const { assemblyId } = path
         yield* found(
-          caller === undefined ? assemblies.find(assemblyId) : assemblies.findIn(caller.workspace, assemblyId)
+          authKey === undefined ? assemblies.find(assemblyId) : assemblies.findIn(authKey.workspace, assemblyId)
         )
         const rows = yield* sent.ofAssembly(assemblyId)
         // Only a caller with an Auth Key gets the body of the response, because the body may come from an internal
         // service, and the id of an Assembly must not be enough to read the body.
-        const entries = caller === undefined ? rows.map((row) => ({ ...row, response_data: null })) : rows
+        const entries = authKey === undefined ? rows.map((row) => ({ ...row, response_data: null })) : rows
         return { ok: "ASSEMBLY_NOTIFICATIONS_LISTED", notifications: entries } as const
       })
     }),
