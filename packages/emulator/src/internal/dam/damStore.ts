@@ -14,7 +14,7 @@ import type * as FileStore from "../files/fileStore.ts"
 import * as DamStatements from "./damStatements.ts"
 import * as Listing from "./listing.ts"
 import * as Paths from "./paths.ts"
-import { type FieldPath, refuse } from "./refused.ts"
+import { refuse } from "./refused.ts"
 
 /** A file to store as an asset. `blob` is the id of the blob that contains the bytes. */
 interface New {
@@ -123,12 +123,11 @@ const make = Effect.gen(function* () {
 
   /** Finds all assets of a bulk request, in the order of `ids`. An unknown or a repeated id is refused. */
   const findAll = Effect.fnUntraced(function* (workspace: string, ids: ReadonlyArray<Identifier.AssetId>) {
-    const at = (index: number): FieldPath => ["asset_ids", index]
     const repeated = firstRepeated(ids)
-    if (repeated !== -1) return yield* refuse("Repeated", at(repeated))
+    if (repeated !== -1) return yield* refuse("Repeated", ["asset_ids", repeated])
     const known = new Map((yield* sql.assets(workspace, ids)).map((row) => [row.id, row]))
     return yield* Effect.forEach(ids, (id, index) =>
-      Effect.fromOption(Option.fromUndefinedOr(known.get(id)), () => refuse("AssetNotFound", at(index)))
+      Effect.fromOption(Option.fromUndefinedOr(known.get(id)), () => refuse("AssetNotFound", ["asset_ids", index]))
     )
   })
 

@@ -1,8 +1,9 @@
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import type * as NamedError from "@assembly-effect/schema/unstable/NamedError"
-import * as Data from "effect/Data"
+import * as Refusal from "../http/refusal.ts"
 
-/** The error code and the message for each reason. */
-export const refusals = {
+/** The error code and the message for each reason why the DAM refuses a request. */
+const refusals = {
   AssetNotFound: ["DAM_RESOURCE_NOT_FOUND", "There is no such asset in this Workspace."],
   EntryNotFound: ["DAM_RESOURCE_NOT_FOUND", "There is no such asset or folder in this Workspace."],
   FolderNotFound: ["DAM_RESOURCE_NOT_FOUND", "There is no such folder in this Workspace."],
@@ -14,13 +15,11 @@ export const refusals = {
   VersionNotFound: ["DAM_RESOURCE_NOT_FOUND", "There is no such version of this asset."]
 } as const satisfies Readonly<Record<string, readonly [code: NamedError.NamedCode, message: string]>>
 
-/** The reason why the DAM refused a request. A refused change has no effect. */
-export type Reason = keyof typeof refusals
-
-/** The path of a field of the request, such as `["asset_ids", 3]`. An empty path means the whole request. */
-export type FieldPath = ReadonlyArray<string | number>
-
-/** The DAM refused a request because of a field. */
-export class Refused extends Data.TaggedError("DamRefused")<{ readonly reason: Reason; readonly path: FieldPath }> {}
-
-export const refuse = (reason: Reason, path: FieldPath = []): Refused => new Refused({ reason, path })
+/**
+ * The refusal of a request because of a field. `path` is the path of the field, such as `["asset_ids", 3]`; an empty path
+ * means the whole request. A refused change has no effect.
+ */
+export const refuse = (reason: keyof typeof refusals, path: Issue["path"] = []): Refusal.Refusal => {
+  const [code, message] = refusals[reason]
+  return Refusal.named(code, Refusal.explain([{ path, message }]))
+}

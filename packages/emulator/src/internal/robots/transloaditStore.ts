@@ -93,8 +93,8 @@ export const make = Effect.gen(function* () {
         digest: source.digest
       })
       .pipe(
-        Effect.catchTag("DamRefused", ({ reason }) =>
-          Effect.fail(failed(reason === "PathTooLong" ? pathTooLong : nameTaken))
+        Effect.catchTag("Refusal", ({ code }) =>
+          Effect.fail(failed(code === "DAM_MUTATION_CONFLICT" ? nameTaken : pathTooLong))
         )
       )
     const { asset_id, path, version_id, workspace, ...stored } = asset
