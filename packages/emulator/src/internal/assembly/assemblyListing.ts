@@ -38,7 +38,7 @@ const slice = 20
 const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, matches: Schema.Int })
 
 const entry = Statement.rows(Row).one
-const places = Statement.rows(Schema.Struct({ position: Schema.Int })).all
+const places = Statement.column(Schema.Int).all
 const search = Statement.rows(Searched).all
 
 interface Filter {
@@ -66,7 +66,7 @@ const statements = (sql: SqlClient.SqlClient) => {
     places: (filter: Filter, limit: number, offset: bigint) => sql`
       SELECT rowid AS position FROM assemblies WHERE ${isListed(filter)} ${newestFirst} LIMIT ${limit} OFFSET ${offset}`,
 
-    count: (filter: Filter) => sql`SELECT count(*) AS count FROM assemblies WHERE ${isListed(filter)}`,
+    count: (filter: Filter) => sql`SELECT count(*) FROM assemblies WHERE ${isListed(filter)}`,
 
     /**
      * Reads the next slice of Assemblies. `matches` is 1 if the text of an Assembly contains every keyword, ignoring
@@ -157,11 +157,10 @@ export const make = Effect.gen(function* () {
       const found = yield* matching(filter, keywords)
       return { positions: found.slice(Number(offset), Number(offset) + limit), count: found.length }
     }
-    const [rows, count] = yield* Effect.all([
-      places(select.places(filter, limit, offset)),
-      Statement.count(select.count(filter))
-    ]).pipe(sql.withTransaction, Statement.stored, Turns.take)
-    return { positions: rows.map(({ position }) => position), count }
+    return yield* Effect.all({
+      positions: places(select.places(filter, limit, offset)),
+      count: Statement.count(select.count(filter))
+    }).pipe(sql.withTransaction, Statement.stored, Turns.take)
   })
 
   return {

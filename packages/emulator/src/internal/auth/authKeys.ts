@@ -6,7 +6,6 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -104,7 +103,7 @@ export const random = Ids.hex.pipe(
 const precision = 60_000
 
 const { all, first, one } = Statement.rows(Row)
-const owner = Statement.rows(Schema.Struct({ workspace: Schema.String })).first
+const owner = Statement.column(Schema.String).first
 const encodeSettings = Schema.encodeSync(Schema.Struct(settings))
 
 const make = Effect.gen(function* () {
@@ -153,7 +152,7 @@ const make = Effect.gen(function* () {
    */
   const checkManaged = Effect.fnUntraced(function* (workspace: string, otherwise: Refused) {
     const count = yield* Statement.count(sql`
-      SELECT count(*) AS count FROM auth_keys WHERE workspace = ${workspace} AND is_active = 1 AND EXISTS (
+      SELECT count(*) FROM auth_keys WHERE workspace = ${workspace} AND is_active = 1 AND EXISTS (
         SELECT 1 FROM json_each(auth_keys.scopes) AS scope WHERE scope.value IN ('auth_keys:write', 'write')
       )`)
     if (count === 0) return yield* otherwise
@@ -169,11 +168,7 @@ const make = Effect.gen(function* () {
     /** All Auth Keys of a Workspace, the oldest first. */
     list: (workspace: string) => all(sql`${selected} workspace = ${workspace} ORDER BY rowid`),
     /** The Workspace of an active or inactive Auth Key. */
-    ownerOf: (key: string) =>
-      Effect.map(
-        owner(sql`SELECT workspace FROM auth_keys WHERE key = ${key}`),
-        Option.map(({ workspace }) => workspace)
-      ),
+    ownerOf: (key: string) => owner(sql`SELECT workspace FROM auth_keys WHERE key = ${key}`),
     /**
      * Inserts an Auth Key. If an Auth Key with the same `key` exists, the secret, the Workspace, the scopes and the
      * `is_active` of this Auth Key are replaced. The other settings of this Auth Key stay.
@@ -225,10 +220,7 @@ const make = Effect.gen(function* () {
         Effect.fnUntraced(function* (scopes) {
           yield* checkScopes(scopes, request.scope)
           const { workspace } = caller
-          if (
-            (yield* Statement.count(sql`SELECT count(*) AS count FROM auth_keys WHERE workspace = ${workspace}`)) >=
-            most
-          ) {
+          if ((yield* Statement.count(sql`SELECT count(*) FROM auth_keys WHERE workspace = ${workspace}`)) >= most) {
             return yield* new Refused({ status: 409, message: `auth_keys: A Workspace has at most ${most} Auth Keys.` })
           }
           const isNew = yield* Statement.isChange(

@@ -51,8 +51,8 @@ export interface NewVersion {
 
 const { all: allAssets, first: firstAsset } = Statement.rows(AssetRow)
 const firstFolder = Statement.rows(FolderRow).first
-const { first: firstPosition, one: onePosition } = Statement.rows(Schema.Struct({ position: Schema.Int }))
-const allNames = Statement.rows(Schema.Struct({ name: Schema.String })).all
+const { first: firstPosition, one: onePosition } = Statement.column(Schema.Int)
+const allNames = Statement.column(Schema.String).all
 const longest = Statement.rows(Schema.Struct({ code_points: Schema.Int, bytes: Schema.Int })).one
 
 /** The SQL expression of a path: the names of all folders from the root to `folderId`, and then `name`. */
@@ -109,20 +109,17 @@ export const make = (sql: SqlClient.SqlClient) => {
      */
     lastPosition: (workspace: string) =>
       Effect.map(
-        firstPosition(sql`SELECT last AS position FROM dam_positions WHERE workspace = ${workspace}`),
-        Option.match({ onNone: () => 0, onSome: ({ position }) => position })
+        firstPosition(sql`SELECT last FROM dam_positions WHERE workspace = ${workspace}`),
+        Option.getOrElse(() => 0)
       ),
     /**
      * A position that no asset of the Workspace had before. A walk through the list that has already started therefore
      * does not return the new asset.
      */
     nextPosition: (workspace: string) =>
-      Effect.map(
-        onePosition(sql`
-          INSERT INTO dam_positions VALUES (${workspace}, 1)
-          ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last AS position`),
-        ({ position }) => position
-      ),
+      onePosition(sql`
+        INSERT INTO dam_positions VALUES (${workspace}, 1)
+        ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last`),
     assetAt: ({ folder_id, name, workspace }: Place) =>
       firstAsset(sql`${current} AND assets.workspace = ${workspace} AND ${inFolder(folder_id)} AND filename = ${name}`),
     folder: (workspace: string, id: string) =>
@@ -143,7 +140,7 @@ export const make = (sql: SqlClient.SqlClient) => {
           SELECT filename FROM assets
           WHERE workspace = ${workspace} AND ${inFolder(folderId)} AND ${isAny("filename", names)}
             AND deleted_at IS NULL AND NOT ${isAny("id", except)}`),
-        (rows) => new Set(rows.map(({ name }) => name))
+        (found) => new Set(found)
       ),
     /**
      * The maximum numbers of code points and of bytes of the paths in a folder, including the path of the folder

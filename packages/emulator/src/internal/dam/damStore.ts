@@ -69,12 +69,12 @@ const moved = (
   updated_at: timestamp(now)
 })
 
-const cursorKey = Statement.rows(Schema.Struct({ key: Schema.String })).one
+const cursorKey = Statement.column(Schema.String).one
 
 const make = Effect.gen(function* () {
   const client = yield* SqlClient.SqlClient
   const sql = DamStatements.make(client)
-  const { key } = yield* cursorKey(client`SELECT key FROM dam_cursors`)
+  const key = yield* cursorKey(client`SELECT key FROM dam_cursors`)
   const newId = yield* Ids.identifier
 
   /** Runs a change in one transaction. The change gets the current time. */

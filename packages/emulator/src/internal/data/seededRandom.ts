@@ -29,12 +29,12 @@ const seeded = (seed: string) =>
     SecureRandom.SecureRandom,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { before } = yield* start(sql`UPDATE starts SET count = count + 1 RETURNING count - 1 AS before`)
+      const before = yield* start(sql`UPDATE starts SET count = count + 1 RETURNING count - 1 AS before`)
       return SecureRandom.make(stream(`${seed}/${before}`))
     })
   )
 
-const start = Statement.rows(Schema.Struct({ before: Schema.Int })).one
+const start = Statement.column(Schema.Int).one
 
 /**
  * The source of random ids. The `key` and the secret of an Auth Key never come from this source. With a seed, emulators

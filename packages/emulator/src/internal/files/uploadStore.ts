@@ -54,17 +54,14 @@ type New = typeof New.Type
 
 const encodeNew = Schema.encodeSync(New)
 const { first, one } = Statement.rows(Row)
-const count = Statement.rows(Schema.Struct({ created: Schema.Int })).first
+const count = Statement.column(Schema.Int).first
 const page = Statement.rows(PlacedRow).all
-const identified = Statement.rows(Schema.Struct({ id: Schema.String })).all
+const ids = Statement.column(Schema.String).all
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound.
   const limit = sql.literal(String(slice))
-
-  const identifiers = (statement: Parameters<typeof identified>[0]) =>
-    Effect.map(identified(statement), (rows) => rows.map(({ id }) => id))
 
   const isExpired = (createdBefore: number) =>
     sql`(finished_at IS NULL OR kind = 'partial') AND created_at < ${createdBefore}`
@@ -80,7 +77,7 @@ const make = Effect.gen(function* () {
     count: (assemblyId: string) =>
       Effect.map(
         count(sql`SELECT created FROM upload_counts WHERE assembly_id = ${assemblyId}`),
-        Option.match({ onNone: () => 0, onSome: ({ created }) => created })
+        Option.getOrElse(() => 0)
       ),
     /**
      * The uploads of an Assembly in the order of their creation, without partial uploads. A terminated upload is
@@ -109,7 +106,7 @@ const make = Effect.gen(function* () {
         sql`UPDATE uploads SET ${sql.update(end)} WHERE id = ${id} AND finished_at IS NULL`
       )
     }),
-    unfinished: identifiers(
+    unfinished: ids(
       sql`SELECT id FROM uploads WHERE finished_at IS NULL AND terminated_at IS NULL AND kind <> 'form' ORDER BY rowid`
     ),
     // The bytes of an unfinished upload are needed only if a request can continue the upload. No request can continue a
@@ -119,12 +116,12 @@ const make = Effect.gen(function* () {
      * `createdBefore` are not included, because they have expired.
      */
     kept: (createdBefore: number) =>
-      identifiers(
+      ids(
         sql`SELECT id FROM uploads WHERE NOT (${isExpired(createdBefore)})
           AND (finished_at IS NOT NULL OR (terminated_at IS NULL AND kind <> 'form'))`
       ),
     /** The ids of the unfinished uploads and the partial uploads that were created before `createdBefore`. */
-    expired: (createdBefore: number) => identifiers(sql`SELECT id FROM uploads WHERE ${isExpired(createdBefore)}`),
+    expired: (createdBefore: number) => ids(sql`SELECT id FROM uploads WHERE ${isExpired(createdBefore)}`),
     /** Marks an upload as terminated. The row stays, because a finished upload remains a file of its Assembly. */
     terminate: (id: string) =>
       Effect.flatMap(Clock.currentTimeMillis, (millis) =>

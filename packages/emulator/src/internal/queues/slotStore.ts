@@ -48,7 +48,7 @@ export const statements = (sql: SqlClient.SqlClient, { region, workspace }: Omit
     before: (time: number) => sql`
       SELECT (SELECT count(*) FROM assemblies WHERE ${selected} AND ${executing})
         + (SELECT count(*) FROM assemblies WHERE ${selected} AND ${executed} AND ended_at >= ${time})
-        - (SELECT count(*) FROM assemblies WHERE ${selected} AND uploaded_at >= ${time}) AS count`,
+        - (SELECT count(*) FROM assemblies WHERE ${selected} AND uploaded_at >= ${time})`,
     taken: (from: number, until: number) => sql`
       SELECT uploaded_at AS at, count(*) AS count FROM assemblies
       WHERE ${selected} AND uploaded_at >= ${from} AND uploaded_at < ${until}

@@ -150,9 +150,8 @@ const routes = Effect.gen(function* () {
       {
         unknown: CredentialStore.notFound,
         handle: Effect.fnUntraced(function* ({ authKey, params, path }) {
-          const modified_at = yield* Clock.currentTimeMillis
           const row = yield* store.change(authKey.workspace, path.credentialId, (before) =>
-            Effect.map(checkedChange(before, params), (settings) => ({ ...before, ...settings, modified_at }))
+            Effect.map(checkedChange(before, params), (settings) => ({ ...before, ...settings }))
           )
           return told("UPDATED", "updated", row)
         })

@@ -21,7 +21,6 @@ export const label = "content of credentials"
 const Row = Schema.Struct({
   ...NamedRows.fields,
   id: TemplateCredential.CredentialId,
-  name: Schema.String,
   type: Schema.String,
   content: Schema.RedactedFromValue(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)), { label })
 })
@@ -39,43 +38,40 @@ export const notFound = new Refused({
 })
 
 const { all } = Statement.rows(Row)
-const names = Statement.rows(Schema.Struct({ name: Schema.String })).all
+const names = Statement.column(Schema.String).all
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { change, get, put, remove } = yield* NamedRows.make("template_credentials", Row, {
+  const rows = yield* NamedRows.make("template_credentials", Row, {
+    at: (workspace, id) => sql`workspace = ${workspace} AND id = ${id}`,
     missing: notFound,
     taken: new Refused({ status: 400, message: "name: Other Template Credentials of the Workspace have this name." })
   })
-  const at = (workspace: string, id: string) => sql`workspace = ${workspace} AND id = ${id}`
 
   return {
+    ...rows,
     list: (workspace: string, order: NamedRows.Order) =>
       Turns.share(
         all(sql`
           SELECT * FROM template_credentials WHERE workspace = ${workspace} ${NamedRows.orderBy(sql, order)}`)
       ),
-    find: (workspace: string, id: string) => get(at(workspace, id)),
     create: Effect.fnUntraced(
       function* (row: Row) {
-        const created = yield* put(row)
+        const created = yield* rows.put(row)
         const count = yield* Statement.count(sql`
-          SELECT count(*) AS count FROM template_credentials WHERE workspace = ${row.workspace}`)
+          SELECT count(*) FROM template_credentials WHERE workspace = ${row.workspace}`)
         return count > max ? yield* tooMany : created
       },
       sql.withTransaction,
       Statement.stored
     ),
-    change: <E>(workspace: string, id: string, next: (row: Row) => Effect.Effect<Row, E>) =>
-      change(at(workspace, id), next),
-    remove: (workspace: string, id: string) => remove(at(workspace, id)),
     /** Returns the names among `names` that exist in the Workspace. */
     existing: (workspace: string, wanted: ReadonlyArray<string>) =>
       Effect.map(
         names(sql`
           SELECT name FROM template_credentials WHERE workspace = ${workspace}
           AND name IN (SELECT value FROM json_each(${JSON.stringify(wanted)}))`),
-        (rows) => new Set(rows.map(({ name }) => name))
+        (found) => new Set(found)
       )
   }
 })

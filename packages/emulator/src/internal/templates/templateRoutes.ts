@@ -78,11 +78,7 @@ const routes = Effect.gen(function* () {
         unknown: TemplateStore.notFound,
         handle: Effect.fnUntraced(function* ({ authKey, params, path }) {
           const row = yield* templates.change(authKey.workspace, path.templateIdOrName, (before) =>
-            Effect.map(Clock.currentTimeMillis, (modified_at) => ({
-              ...before,
-              ...changed(before, params),
-              modified_at
-            }))
+            Effect.succeed({ ...before, ...changed(before, params) })
           )
           return Route.success("TEMPLATE_UPDATED", "The Template was updated.", toShown(row))
         })

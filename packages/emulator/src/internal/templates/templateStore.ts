@@ -12,8 +12,6 @@ import * as Turns from "../http/turns.ts"
 /** A Template in the database. */
 const Row = Schema.Struct({
   ...NamedRows.fields,
-  id: Schema.String,
-  name: Schema.String,
   content: Schema.fromJsonString(Template.StoredContent),
   require_signature_auth: Schema.BooleanFromBit,
   assembly_status_expiry: Schema.NullOr(Schema.String),
@@ -63,28 +61,27 @@ const { all } = Statement.rows(Listed)
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { change, get, put, remove } = yield* NamedRows.make("templates", Row, {
+  const rows = yield* NamedRows.make("templates", Row, {
+    // Selects a Template by its id, else by its name.
+    at: (workspace, idOrName) => sql`
+      workspace = ${workspace} AND (id = ${idOrName} OR name = ${idOrName}) ORDER BY id = ${idOrName} DESC LIMIT 1`,
     missing: notFound,
     taken: new Refusal.Refused({ status: 400, message: "name: Another Template of the Workspace has this name." })
   })
 
-  /** The condition that selects a Template by its id, else by its name. */
-  const named = (workspace: string, idOrName: string) => sql`
-    workspace = ${workspace} AND (id = ${idOrName} OR name = ${idOrName}) ORDER BY id = ${idOrName} DESC LIMIT 1`
-
   return {
-    byId: (workspace: string, id: string) => get(sql`workspace = ${workspace} AND id = ${id}`),
-    /** Finds a Template by its id, else by its name. */
-    find: (workspace: string, idOrName: string) => get(named(workspace, idOrName)),
-    put,
-    change: (workspace: string, idOrName: string, next: (row: Row) => Effect.Effect<Row>) =>
-      change(named(workspace, idOrName), next),
-    remove: (workspace: string, idOrName: string) => remove(named(workspace, idOrName)),
+    ...rows,
+    byId: (workspace: string, id: string) =>
+      Effect.filterOrFail(
+        rows.find(workspace, id),
+        (row) => row.id === id,
+        () => notFound
+      ),
     /** Returns one page of Templates, and the number of Templates on all pages. */
     list: (workspace: string, listing: Listing) =>
       Effect.all({
         rows: all(page(sql, workspace, listing)),
-        count: Statement.count(sql`SELECT count(*) AS count ${listed(sql, workspace, listing)}`)
+        count: Statement.count(sql`SELECT count(*) ${listed(sql, workspace, listing)}`)
       }).pipe(sql.withTransaction, Statement.stored, Turns.take)
   }
 })
