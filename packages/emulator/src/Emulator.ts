@@ -19,11 +19,8 @@ import type * as Redacted from "effect/Redacted"
 import type * as EmulatorError from "./EmulatorError.ts"
 import type * as Faults from "./Faults.ts"
 import * as AssemblyRoutes from "./internal/assembly/assemblyRoutes.ts"
-import * as AssemblyStatus from "./internal/assembly/assemblyStatus.ts"
-import * as AssemblyStore from "./internal/assembly/assemblyStore.ts"
 import * as Authentication from "./internal/auth/authentication.ts"
 import * as AuthKeyRoutes from "./internal/auth/authKeyRoutes.ts"
-import * as AuthKeys from "./internal/auth/authKeys.ts"
 import * as Certificate from "./internal/http/certificate.ts"
 import * as SeededRandom from "./internal/data/seededRandom.ts"
 import * as DamRoutes from "./internal/dam/damRoutes.ts"
@@ -38,25 +35,19 @@ import * as FileStore from "./internal/files/fileStore.ts"
 import * as Middleware from "./internal/http/middleware.ts"
 import * as NotificationRoutes from "./internal/notifications/notificationRoutes.ts"
 import * as Notifications from "./internal/notifications/notifications.ts"
-import * as NotificationStore from "./internal/notifications/notificationStore.ts"
 import * as Origin from "./internal/http/origin.ts"
-import * as NotificationClient from "./internal/notifications/notificationClient.ts"
 import * as QueueRoutes from "./internal/queues/queueRoutes.ts"
 import * as Server from "./internal/http/server.ts"
 import * as ResultRoutes from "./internal/files/resultRoutes.ts"
-import * as SlotStore from "./internal/queues/slotStore.ts"
 import * as Statistics from "./internal/statistics/statistics.ts"
 import * as TemplateRoutes from "./internal/templates/templateRoutes.ts"
-import * as TemplateStore from "./internal/templates/templateStore.ts"
 import * as CredentialRoutes from "./internal/templateCredentials/credentialRoutes.ts"
-import * as CredentialStore from "./internal/templateCredentials/credentialStore.ts"
 import * as TokenRoutes from "./internal/auth/tokenRoutes.ts"
 import * as Expiry from "./internal/tus/expiry.ts"
 import * as TusRoutes from "./internal/tus/tusRoutes.ts"
 import * as UploadLocks from "./internal/tus/uploadLocks.ts"
 import * as UploadStore from "./internal/files/uploadStore.ts"
 import * as Updates from "./internal/assembly/updates.ts"
-import * as UploadedFiles from "./internal/files/uploadedFiles.ts"
 import * as Workspaces from "./internal/auth/workspaces.ts"
 import * as Limits from "./Limits.ts"
 import * as EmulatorLimits from "./internal/limits.ts"
@@ -227,16 +218,7 @@ const routes = (onRequest: Options["onRequest"], quotas: typeof Quotas.Settings.
     Middleware.layer(onRequest, quotas)
   )
 
-const stores = Layer.mergeAll(
-  AssemblyStore.layer,
-  AuthKeys.layer,
-  DamStore.layer,
-  NotificationStore.layer,
-  SlotStore.layer,
-  TemplateStore.layer,
-  CredentialStore.layer,
-  UploadStore.layer
-)
+const stores = Layer.mergeAll(DamStore.layer, UploadStore.layer)
 
 /** The services behind the routes. */
 const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime, uploadLifetime }: Settings) =>
@@ -245,16 +227,7 @@ const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime,
     Layer.provideMerge(BearerTokens.layer(tokenLifetime)),
     Layer.provideMerge(Execution.layer),
     Layer.provideMerge(Notifications.layer({ firstPause: notificationPause, allowPrivate: allowPrivateNotifications })),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        AssemblyStatus.layer,
-        FaultQueue.layer,
-        NotificationClient.layer(),
-        Updates.layer,
-        UploadLocks.layer,
-        UploadedFiles.layer
-      )
-    ),
+    Layer.provideMerge(Layer.mergeAll(FaultQueue.layer, Updates.layer, UploadLocks.layer)),
     Layer.provideMerge(stores)
   )
 

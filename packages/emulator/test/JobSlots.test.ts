@@ -43,7 +43,7 @@ const countSlowly = (
   }
 }
 
-const stores = Layer.provideMerge(SlotStore.layer, layerAssemblies)
+const stores = layerAssemblies
 
 let ids = 0
 
@@ -56,7 +56,7 @@ const insert = Effect.fnUntraced(function* (start: number | null, end: number | 
 })
 
 const history = (since: number, bucketLength: number, region = "all") =>
-  SlotStore.SlotStore.use((slots) =>
+  Effect.flatMap(SlotStore.make, (slots) =>
     slots.history({ workspace: "north", region, since: DateTime.makeUnsafe(since) }, bucketLength)
   )
 

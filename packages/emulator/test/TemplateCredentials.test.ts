@@ -209,8 +209,8 @@ live("outlive the process, and their content is in no log", function* () {
   assert.notInclude(heard.join("\n"), secret)
 })
 
-live("have a maximum number in a Workspace", Layer.provideMerge(CredentialStore.layer, layerData()), function* () {
-  const store = yield* CredentialStore.CredentialStore
+live("have a maximum number in a Workspace", layerData(), function* () {
+  const store = yield* CredentialStore.make
   const create = (workspace: string, index: number) =>
     store.create({
       id: CredentialId.make(`${workspace} ${index}`),

@@ -135,8 +135,8 @@ layer(layerEmulator())("A replay", (it) => {
   })
 })
 
-effect("concurrent changes of one keep each other", Layer.provideMerge(TemplateStore.layer, layerData()), function* () {
-  const store = yield* TemplateStore.TemplateStore
+effect("concurrent changes of one keep each other", layerData(), function* () {
+  const store = yield* TemplateStore.make
   const times = { created_at: 0, modified_at: 0 }
   yield* store.put({ ...TemplateStore.defaults, ...times, id: "one", workspace: "main", name: "one", content: {} })
   const change = (settings: Partial<TemplateStore.Row>) =>

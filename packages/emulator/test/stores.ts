@@ -2,14 +2,14 @@
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
+import type * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
 import * as Database from "../src/internal/data/database.ts"
 
 /** A database in memory, and the random source of the stores. */
 export const layerData = (path = ":memory:") => Layer.mergeAll(Database.layer(path), SecureRandom.layerWebCrypto)
 
-/** The store of Assemblies over a database in memory. */
-export const layerAssemblies = AssemblyStore.layer.pipe(Layer.provideMerge(layerData()))
+/** A database in memory. */
+export const layerAssemblies = layerData()
 
 let ids = 0
 

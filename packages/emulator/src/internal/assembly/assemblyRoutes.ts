@@ -26,7 +26,7 @@ const updateHeaders = { "cache-control": "no-store", "x-accel-buffering": "no" }
  * the Status, this request needs no credentials.
  */
 const updateRoute = Effect.gen(function* () {
-  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblies = yield* AssemblyStore.make
   const updates = yield* Updates.Updates
 
   /** The last update of an Assembly that has ended. */

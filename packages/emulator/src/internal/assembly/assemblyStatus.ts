@@ -1,6 +1,4 @@
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Record from "effect/Record"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as FileStore from "../files/fileStore.ts"
@@ -60,8 +58,9 @@ const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
-const make = Effect.gen(function* () {
-  const assemblies = yield* AssemblyStore.AssemblyStore
+/** Makes the Status of an Assembly, in the format of the service. */
+export const make = Effect.gen(function* () {
+  const assemblies = yield* AssemblyStore.make
   const uploads = yield* UploadStore.UploadStore
   const files = yield* FileStore.FileStore
   const origin = yield* Origin.Origin
@@ -136,10 +135,3 @@ const make = Effect.gen(function* () {
     })
   }
 })
-
-/** Makes the Status of an Assembly, in the format of the service. */
-export class AssemblyStatus extends Context.Service<AssemblyStatus>()("@assembly-effect/emulator/AssemblyStatus", {
-  make
-}) {}
-
-export const layer = Layer.effect(AssemblyStatus, AssemblyStatus.make)

@@ -1,8 +1,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -155,7 +153,8 @@ const encodeNew = Schema.encodeSync(New)
 const { all, first } = Statement.rows(Row)
 const made = Statement.rows(MadeRow).one
 
-const make = Effect.gen(function* () {
+/** Stores the Assemblies of every Workspace and changes their states. */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   /** Steps, fields and files may be megabytes long, so their JSON is written and parsed in a turn of `Turns`. */
   const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => Turns.share(Effect.suspend(work))
@@ -242,10 +241,3 @@ const make = Effect.gen(function* () {
     stop: (id: string, state: "canceled" | "request_aborted") => close(id, (ended_at) => ({ state, ended_at }))
   }
 })
-
-/** Stores the Assemblies of every Workspace and changes their states. */
-export class AssemblyStore extends Context.Service<AssemblyStore>()("@assembly-effect/emulator/AssemblyStore", {
-  make
-}) {}
-
-export const layer = Layer.effect(AssemblyStore, AssemblyStore.make)

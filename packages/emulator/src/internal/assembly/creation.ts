@@ -14,7 +14,6 @@ import * as Execution from "./execution.ts"
 import type * as Form from "../http/form.ts"
 import * as FormFiles from "../files/formFiles.ts"
 import * as UploadStore from "../files/uploadStore.ts"
-import type * as CredentialStore from "../templateCredentials/credentialStore.ts"
 import * as Ids from "../data/ids.ts"
 import * as Json from "../data/json.ts"
 import * as Statement from "../data/statement.ts"
@@ -23,7 +22,6 @@ import * as Origin from "../http/origin.ts"
 import * as Refusal from "../http/refusal.ts"
 import { maxSizeExceeded, tooManyFiles } from "../robots/robot.ts"
 import { region } from "../statistics/asked.ts"
-import type * as TemplateStore from "../templates/templateStore.ts"
 import * as UploadLocks from "../tus/uploadLocks.ts"
 
 /**
@@ -82,15 +80,15 @@ const lowest = (one: number | null, other: number | null): number | null =>
 /** Creates, replays and cancels Assemblies. */
 export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type | undefined) {
   const admit = yield* AccountQuota.make(quotas)
-  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblies = yield* AssemblyStore.make
   const execution = yield* Execution.Execution
   const formFiles = yield* FormFiles.make
   const limits = yield* Limits.Limits
   const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
-  const statuses = yield* AssemblyStatus.AssemblyStatus
+  const statuses = yield* AssemblyStatus.make
   const uploads = yield* UploadStore.UploadStore
-  const context = yield* Effect.context<CredentialStore.CredentialStore | TemplateStore.TemplateStore>()
+  const read = yield* Instructions.reader
   const newId = yield* Ids.hex
 
   const status = (id: string) =>
@@ -107,9 +105,6 @@ export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.
     const unfinished = (yield* uploads.ofAssembly(id)).filter(({ finished_at }) => finished_at === null)
     yield* Effect.forEach(unfinished, (upload) => locks.hold(upload.id, () => Effect.void))
   }, Effect.uninterruptible)
-
-  const read = (workspace: string, params: Schema.JsonObject) =>
-    Effect.provideContext(Instructions.read(workspace, params, limits), context)
 
   /** The forms with files that are received now. */
   const forms = new Set<Sent>()

@@ -76,12 +76,12 @@ const usageMeter = () => {
 }
 
 const make = Effect.gen(function* () {
-  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblies = yield* AssemblyStore.make
   const limits = yield* Limits.Limits
   const notifications = yield* Notifications.Notifications
   const robots = yield* Robots.make
   const updates = yield* Updates.Updates
-  const uploadedFiles = yield* UploadedFiles.UploadedFiles
+  const uploadedFiles = yield* UploadedFiles.make
   const running = yield* FiberMap.make<string>()
   const waiting = yield* FiberMap.make<string>()
 

@@ -1,11 +1,9 @@
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as Record from "@assembly-effect/schema/AuthKey"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -106,7 +104,15 @@ const { all, first, one } = Statement.rows(Row)
 const owner = Statement.column(Schema.String).first
 const encodeSettings = Schema.encodeSync(Schema.Struct(settings))
 
-const make = Effect.gen(function* () {
+/**
+ * Stores the Auth Keys of all Workspaces. Every request with credentials reads its Auth Key from the database, so that
+ * a change takes effect at once.
+ *
+ * A request can manage only an Auth Key of its own Workspace, and only if the request has all scopes of this Auth Key.
+ * Without this rule, a request with `auth_keys:write` could get every scope: the request could add scopes to its own
+ * Auth Key, or read the secret of another Auth Key.
+ */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { authKeys: most } = yield* Limits.Limits
   const newId = yield* Ids.hex
@@ -267,15 +273,3 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/**
- * Stores the Auth Keys of all Workspaces. Every request with credentials reads its Auth Key from the database, so that
- * a change takes effect at once.
- *
- * A request can manage only an Auth Key of its own Workspace, and only if the request has all scopes of this Auth Key.
- * Without this rule, a request with `auth_keys:write` could get every scope: the request could add scopes to its own
- * Auth Key, or read the secret of another Auth Key.
- */
-export class AuthKeys extends Context.Service<AuthKeys>()("@assembly-effect/emulator/AuthKeys", { make }) {}
-
-export const layer = Layer.effect(AuthKeys, AuthKeys.make)

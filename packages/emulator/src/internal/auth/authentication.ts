@@ -148,7 +148,7 @@ const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: str
 const bearer = (header: string): string | undefined => /^bearer +(\S+) *$/i.exec(header)?.[1]
 
 const make = Effect.gen(function* () {
-  const authKeys = yield* AuthKeys.AuthKeys
+  const authKeys = yield* AuthKeys.make
   const usedSignatures = yield* UsedSignatures.make
   const bearerTokens = yield* BearerTokens.BearerTokens
   const mac = yield* Mac.Mac

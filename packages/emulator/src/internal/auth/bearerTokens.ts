@@ -57,7 +57,7 @@ const parse = (token: string) => {
 }
 
 const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
-  const authKeys = yield* AuthKeys.AuthKeys
+  const authKeys = yield* AuthKeys.make
   const mac = yield* Mac.Mac
   const newId = yield* Ids.hex
 

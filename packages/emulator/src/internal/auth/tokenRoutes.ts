@@ -33,7 +33,10 @@ const parseBasic = (header: string | undefined): Option.Option<readonly [key: st
 }
 
 /** Finds the Auth Key of a Basic header, and compares the secrets in constant time. */
-const identify = Effect.fnUntraced(function* (authKeys: AuthKeys.AuthKeys["Service"], header: string | undefined) {
+const identify = Effect.fnUntraced(function* (
+  authKeys: Effect.Success<typeof AuthKeys.make>,
+  header: string | undefined
+) {
   const basic = parseBasic(header)
   if (Option.isNone(basic)) return yield* Refusal.refuse("SERVER_401", 401, "The request has no Basic credentials.")
   const [key, secret] = basic.value
@@ -77,7 +80,7 @@ const refuseForm = (form: Form.Fields, issue: SchemaIssue.Issue) => {
 }
 
 const route = Effect.gen(function* () {
-  const authKeys = yield* AuthKeys.AuthKeys
+  const authKeys = yield* AuthKeys.make
   const tokens = yield* BearerTokens.BearerTokens
   const limits = yield* Limits.Limits
 

@@ -19,12 +19,13 @@ const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
 const firstKey = Effect.fnUntraced(function* ({ keys, slug }: Workspace.Workspace) {
   const [asked] = keys
   if (asked !== undefined) return asked
-  const existing = yield* AuthKeys.AuthKeys.use((authKeys) => authKeys.firstOf(slug))
+  const { firstOf } = yield* AuthKeys.make
+  const existing = yield* firstOf(slug)
   return Option.isSome(existing) ? existing.value : yield* AuthKeys.random
 })
 
 const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspace.Workspace>) {
-  const authKeys = yield* AuthKeys.AuthKeys
+  const authKeys = yield* AuthKeys.make
   const owners = new Map<string, string>()
   for (const { keys, slug } of workspaces) {
     for (const { key } of keys) {
@@ -65,9 +66,9 @@ interface Options {
 export const ensure = Effect.fnUntraced(function* (options: Options) {
   const { all, key, slug } = yield* asked(options)
   yield* checkKeys(all)
-  const authKeys = yield* AuthKeys.AuthKeys
+  const authKeys = yield* AuthKeys.make
   const sql = yield* SqlClient.SqlClient
-  const templates = yield* TemplateStore.TemplateStore
+  const templates = yield* TemplateStore.make
   const now = yield* Clock.currentTimeMillis
   yield* Effect.gen(function* () {
     for (const { keys, slug: workspace } of all) {

@@ -22,7 +22,7 @@ export const make = Effect.gen(function* () {
   const store = yield* FileStore.FileStore
   const limits = yield* Limits.Limits
   const updates = yield* Updates.Updates
-  const uploadedFiles = yield* UploadedFiles.UploadedFiles
+  const uploadedFiles = yield* UploadedFiles.make
   const uploads = yield* UploadStore.UploadStore
   const newId = yield* Ids.hex
 

@@ -1,8 +1,6 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Mime from "effect/http/Mime"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Stream from "effect/Stream"
@@ -59,7 +57,8 @@ const describe = (upload: UploadStore.Row, digest: FileStore.Digest, urls: Urls)
   }
 }
 
-const make = Effect.gen(function* () {
+/** Converts finished uploads to the files that Steps process. */
+export const make = Effect.gen(function* () {
   const uploads = yield* UploadStore.UploadStore
   const files = yield* FileStore.FileStore
   const origin = yield* Origin.Origin
@@ -96,10 +95,3 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/** Converts finished uploads to the files that Steps process. */
-export class UploadedFiles extends Context.Service<UploadedFiles>()("@assembly-effect/emulator/UploadedFiles", {
-  make
-}) {}
-
-export const layer = Layer.effect(UploadedFiles, UploadedFiles.make)

@@ -14,9 +14,9 @@ const noUrl = new Refused({ status: 400, message: "Neither the request nor the A
 const found = Statement.orFail(Creation.notFound)
 
 const routes = Effect.gen(function* () {
-  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblies = yield* AssemblyStore.make
   const notifications = yield* Notifications.Notifications
-  const sent = yield* NotificationStore.NotificationStore
+  const sent = yield* NotificationStore.make
 
   return yield* Effect.all([
     Route.optionallySigned(Operations.List, {

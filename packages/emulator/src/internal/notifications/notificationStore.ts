@@ -1,8 +1,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -51,7 +49,8 @@ const owner = Statement.column(Schema.String).one
 const pending = Statement.rows(Pending).all
 const rows = Statement.rows(Row).all
 
-const make = Effect.gen(function* () {
+/** Stores the attempts to send the notifications of all Assemblies. */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   return {
@@ -110,11 +109,3 @@ const make = Effect.gen(function* () {
     }).pipe(sql.withTransaction, Statement.stored)
   }
 })
-
-/** Stores the attempts to send the notifications of all Assemblies. */
-export class NotificationStore extends Context.Service<NotificationStore>()(
-  "@assembly-effect/emulator/NotificationStore",
-  { make }
-) {}
-
-export const layer = Layer.effect(NotificationStore, NotificationStore.make)

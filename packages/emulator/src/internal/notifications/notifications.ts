@@ -114,12 +114,12 @@ interface Options {
 }
 
 const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options) {
-  const assemblies = yield* AssemblyStore.AssemblyStore
-  const authKeys = yield* AuthKeys.AuthKeys
+  const assemblies = yield* AssemblyStore.make
+  const authKeys = yield* AuthKeys.make
   const mac = yield* Mac.Mac
-  const client = yield* NotificationClient.NotificationClient
-  const sent = yield* NotificationStore.NotificationStore
-  const statuses = yield* AssemblyStatus.AssemblyStatus
+  const client = yield* NotificationClient.make()
+  const sent = yield* NotificationStore.make
+  const statuses = yield* AssemblyStatus.make
   const limits = yield* Limits.Limits
   const running = yield* FiberSet.make()
   // Wakes `dispatch`, because an attempt was scheduled or has ended.

@@ -46,7 +46,7 @@ const toBucket =
   })
 
 const routes = Effect.gen(function* () {
-  const slots = yield* SlotStore.SlotStore
+  const slots = yield* SlotStore.make
 
   return yield* Effect.all([
     Route.signed(Operations.JobSlots, {

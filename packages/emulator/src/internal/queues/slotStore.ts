@@ -1,7 +1,5 @@
-import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "../data/statement.ts"
@@ -82,7 +80,11 @@ const merge = (
   return [...byTime.values()].filter(({ at }) => at < end).toSorted((left, right) => left.at - right.at)
 }
 
-const make = Effect.gen(function* () {
+/**
+ * The job slots of the Workspaces. An Assembly has one slot while it executes. The history of the slots needs no
+ * table of its own, because the Assemblies have the times at which their executions started and ended.
+ */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   return {
@@ -119,11 +121,3 @@ const make = Effect.gen(function* () {
     })
   }
 })
-
-/**
- * The job slots of the Workspaces. An Assembly has one slot while it executes. The history of the slots needs no
- * table of its own, because the Assemblies have the times at which their executions started and ended.
- */
-export class SlotStore extends Context.Service<SlotStore>()("@assembly-effect/emulator/SlotStore", { make }) {}
-
-export const layer = Layer.effect(SlotStore, SlotStore.make)

@@ -100,7 +100,7 @@ const encodeCredential = Schema.encodeSync(TemplateCredential.Credential)
 
 const routes = Effect.gen(function* () {
   const { jsonDepth } = yield* Limits.Limits
-  const store = yield* CredentialStore.CredentialStore
+  const store = yield* CredentialStore.make
   const newId = yield* Ids.hex
 
   /** The content may also be JSON text. */

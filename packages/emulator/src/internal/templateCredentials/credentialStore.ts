@@ -1,7 +1,5 @@
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as NamedRows from "../data/namedRows.ts"
@@ -40,7 +38,8 @@ export const notFound = new Refused({
 const { all } = Statement.rows(Row)
 const names = Statement.column(Schema.String).all
 
-const make = Effect.gen(function* () {
+/** Stores the Template Credentials of all Workspaces. */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* NamedRows.make("template_credentials", Row, {
     at: (workspace, id) => sql`workspace = ${workspace} AND id = ${id}`,
@@ -75,10 +74,4 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/** Stores the Template Credentials of all Workspaces. */
-export class CredentialStore extends Context.Service<CredentialStore>()("@assembly-effect/emulator/CredentialStore", {
-  make
-}) {}
-
-export const layer = Layer.effect(CredentialStore, CredentialStore.make)
+export type Store = Effect.Success<typeof make>

@@ -39,7 +39,7 @@ const noBuiltin = { count: 0, items: [] }
 
 const routes = Effect.gen(function* () {
   const { jsonDepth } = yield* Limits.Limits
-  const templates = yield* TemplateStore.TemplateStore
+  const templates = yield* TemplateStore.make
   const newId = yield* Ids.hex
 
   /** The content may also be JSON text, as the service documents it. */

@@ -1,7 +1,5 @@
 import * as Template from "@assembly-effect/schema/Template"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as NamedRows from "../data/namedRows.ts"
@@ -59,7 +57,8 @@ export const notFound = Refusal.refuse("TEMPLATE_NOT_FOUND", 404, "There is no s
 
 const { all } = Statement.rows(Listed)
 
-const make = Effect.gen(function* () {
+/** Stores the Templates of all Workspaces. */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* NamedRows.make("templates", Row, {
     // Selects a Template by its id, else by its name.
@@ -85,10 +84,4 @@ const make = Effect.gen(function* () {
       }).pipe(sql.withTransaction, Statement.stored, Turns.take)
   }
 })
-
-/** Stores the Templates of all Workspaces. */
-export class TemplateStore extends Context.Service<TemplateStore>()("@assembly-effect/emulator/TemplateStore", {
-  make
-}) {}
-
-export const layer = Layer.effect(TemplateStore, TemplateStore.make)
+export type Store = Effect.Success<typeof make>

@@ -92,7 +92,7 @@ const requireNoBytes = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
 
 /** Implements the uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
 export const make = Effect.gen(function* () {
-  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblies = yield* AssemblyStore.make
   const execution = yield* Execution.Execution
   const expiry = yield* Expiry.Expiry
   const files = yield* FileStore.FileStore
@@ -100,7 +100,7 @@ export const make = Effect.gen(function* () {
   const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
   const updates = yield* Updates.Updates
-  const uploadedFiles = yield* UploadedFiles.UploadedFiles
+  const uploadedFiles = yield* UploadedFiles.make
   const uploads = yield* UploadStore.UploadStore
   const newId = yield* Ids.hex
   const settling = yield* FiberMap.make<string, void, StorageFailed>()
