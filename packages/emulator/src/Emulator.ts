@@ -201,9 +201,9 @@ const storage = ({ data }: Settings) =>
     })
   )
 
-const routes = (onRequest: Options["onRequest"], quotas: typeof Quotas.Settings.Type | undefined) =>
+const routes = (onRequest: Options["onRequest"]) =>
   Layer.mergeAll(
-    AssemblyRoutes.layer(quotas),
+    AssemblyRoutes.layer,
     AuthKeyRoutes.layer,
     NotificationRoutes.layer,
     Statistics.layer,
@@ -215,10 +215,8 @@ const routes = (onRequest: Options["onRequest"], quotas: typeof Quotas.Settings.
     CredentialRoutes.layer,
     TokenRoutes.layer,
     TusRoutes.layer,
-    Middleware.layer(onRequest, quotas)
+    Middleware.layer(onRequest)
   )
-
-const stores = Layer.mergeAll(DamStore.layer, UploadStore.layer)
 
 /** The services behind the routes. */
 const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime, uploadLifetime }: Settings) =>
@@ -227,16 +225,16 @@ const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime,
     Layer.provideMerge(BearerTokens.layer(tokenLifetime)),
     Layer.provideMerge(Execution.layer),
     Layer.provideMerge(Notifications.layer({ firstPause: notificationPause, allowPrivate: allowPrivateNotifications })),
-    Layer.provideMerge(Layer.mergeAll(FaultQueue.layer, Updates.layer, UploadLocks.layer)),
-    Layer.provideMerge(stores)
+    Layer.provideMerge(
+      Layer.mergeAll(DamStore.layer, FaultQueue.layer, UploadStore.layer, Updates.layer, UploadLocks.layer)
+    )
   )
 
-const parts = (options: Settings, onRequest: Options["onRequest"]) => {
-  const quotas = options.quotas === "service" ? Schema.decodeSync(Quotas.Settings)({}) : options.quotas
-  return Layer.mergeAll(
+const parts = (options: Settings, onRequest: Options["onRequest"]) =>
+  Layer.mergeAll(
     emulator(options),
     FaultQueue.layerFaults,
-    HttpRouter.serve(routes(onRequest, quotas), {
+    HttpRouter.serve(routes(onRequest), {
       disableLogger: true,
       disableListenLog: true,
       // By default, the router matches path variables of at most 100 characters. The name of a Template may have 255
@@ -251,9 +249,14 @@ const parts = (options: Settings, onRequest: Options["onRequest"]) => {
     Layer.provide(Server.layer(options.port, options.limits)),
     Layer.provide(Certificate.layer(options.tls)),
     Layer.provide([NodeFileSystem.layer, NodePath.layer]),
-    Layer.provide(Layer.succeed(EmulatorLimits.Limits, options.limits))
+    Layer.provide(Layer.succeed(EmulatorLimits.Limits, options.limits)),
+    Layer.provide(
+      Layer.succeed(
+        EmulatorLimits.Quotas,
+        options.quotas === "service" ? Schema.decodeSync(Quotas.Settings)({}) : options.quotas
+      )
+    )
   )
-}
 
 /**
  * An emulator that runs until its scope closes.

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import type * as Quotas from "../../Quotas.ts"
+import * as Limits from "../limits.ts"
 import * as Statement from "../data/statement.ts"
 import * as Refusal from "../http/refusal.ts"
 import { StepFailed } from "../robots/robot.ts"
@@ -34,7 +34,8 @@ type Store = Effect.Effect<boolean, Refusal.Refusal | StorageFailed>
  * The quotas of a Workspace for its Assemblies. The result stores a new Assembly, or refuses to, if the Workspace has
  * used up its quota.
  */
-export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type | undefined) {
+export const make = Effect.gen(function* () {
+  const quotas = yield* Limits.Quotas
   if (quotas === undefined) return (_workspace: string, store: Store): Store => store
   const execution = yield* Execution.Execution
   const sql = yield* SqlClient.SqlClient

@@ -2,7 +2,6 @@ import * as Operations from "@assembly-effect/api/Assemblies"
 import * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
-import type * as Quotas from "../../Quotas.ts"
 import * as AssemblyListing from "./assemblyListing.ts"
 import * as AssemblyStatus from "./assemblyStatus.ts"
 import * as Creation from "./creation.ts"
@@ -75,8 +74,8 @@ const creating = {
 /** The maximum length of a keyword, in characters. */
 const maxKeyword = 256
 
-const routes = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type | undefined) {
-  const creation = yield* Creation.make(quotas)
+const routes = Effect.gen(function* () {
+  const creation = yield* Creation.make
   const listing = yield* AssemblyListing.make
 
   return yield* Effect.all([
@@ -118,4 +117,4 @@ const routes = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type 
 })
 
 /** The routes under `/assemblies`. */
-export const layer = (quotas: typeof Quotas.Settings.Type | undefined) => HttpRouter.addAll(routes(quotas))
+export const layer = HttpRouter.addAll(routes)

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as Limits from "../limits.ts"
-import type * as Quotas from "../../Quotas.ts"
 import * as AccountQuota from "./accountQuota.ts"
 import * as AssemblyStatus from "./assemblyStatus.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
@@ -78,8 +77,8 @@ const lowest = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other)
 
 /** Creates, replays and cancels Assemblies. */
-export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type | undefined) {
-  const admit = yield* AccountQuota.make(quotas)
+export const make = Effect.gen(function* () {
+  const admit = yield* AccountQuota.make
   const assemblies = yield* AssemblyStore.make
   const execution = yield* Execution.Execution
   const formFiles = yield* FormFiles.make

@@ -7,7 +7,6 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Limits from "../limits.ts"
-import type * as Quotas from "../../Quotas.ts"
 import type * as RequestLog from "../../RequestLog.ts"
 import * as Around from "./around.ts"
 import * as Cors from "./cors.ts"
@@ -80,10 +79,11 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
  * The middleware of every request, the outermost first, and the route for unknown paths. `Cors` is outside
  * `Faults`, so that the responses of injected faults have CORS headers too.
  */
-export const layer = (listener: RequestLog.Listener | undefined, quotas: typeof Quotas.Settings.Type | undefined) =>
+export const layer = (listener: RequestLog.Listener | undefined) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const origin = yield* Origin.Origin
+      const quotas = yield* Limits.Quotas
       const around = [
         ...(listener === undefined ? [] : [RequestLogger.around(listener)]),
         ...(quotas === undefined ? [] : [FrontLimit.around(quotas)]),

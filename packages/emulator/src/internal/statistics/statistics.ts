@@ -14,17 +14,6 @@ import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as Asked from "./asked.ts"
 
-/**
- * Selects Assemblies. `region` and `templateId` may be `all`. An undefined `templateId` selects the Assemblies without
- * a Template.
- */
-interface Filter {
-  readonly workspace: string
-  readonly region: string
-  readonly templateId?: string | undefined
-  readonly since: DateTime.Utc
-}
-
 /** The length of a time bucket in seconds. */
 const granularity = 3600
 
@@ -50,8 +39,16 @@ type ErrorRow = typeof ErrorRow.Type
 const buckets = Statement.rows(Row).all
 const errors = Statement.rows(ErrorRow).all
 
-/** The statements that count Assemblies by bucket. */
-const statements = (sql: SqlClient.SqlClient, { region, since, templateId, workspace }: Filter) => {
+/**
+ * The statements that count Assemblies by bucket. `region` and `templateId` may be `all`. An undefined `templateId`
+ * selects the Assemblies without a Template.
+ */
+const statements = (
+  sql: SqlClient.SqlClient,
+  workspace: string,
+  { region, templateId }: AssemblyStatistics.Query,
+  since: DateTime.Utc
+) => {
   const bucket = sql.literal(`created_at / 1000 / ${granularity} * ${granularity}`)
   const counted = sql`
     FROM assemblies
@@ -142,37 +139,6 @@ const errorTotals = (rows: ReadonlyArray<ErrorRow>): ReadonlyArray<AssemblyStati
   return [...byError].map(([error, assemblies]) => ({ error, num_erroneous_assemblies: assemblies }))
 }
 
-/** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-
-  return {
-    count: Effect.fnUntraced(function* (filter: Filter) {
-      const now = yield* DateTime.now
-      const { since } = filter
-      const counted = statements(sql, filter)
-      const [rows, errorRows] = yield* Effect.all([buckets(counted.buckets), errors(counted.errors)]).pipe(
-        sql.withTransaction,
-        Statement.stored,
-        Turns.take
-      )
-      return {
-        ok: "ASSEMBLY_STATS_FOUND" as const,
-        granularity,
-        stats: fillIn(rows, since.epochMilliseconds, now.epochMilliseconds).map(toBucket),
-        errorStatsGranularity: granularity,
-        errorStats: errorRows.map((row) => ({
-          data_from_ts: row.bucket,
-          error: row.error,
-          num_erroneous_assemblies: row.assemblies
-        })),
-        errorStatsTotals: errorTotals(errorRows),
-        ...totals(rows)
-      }
-    })
-  }
-})
-
 const invalidRegion = (message: string) => Refusal.named("ASSEMBLY_STATS_MISSING_REGION", message)
 const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_TIME", message)
 
@@ -190,18 +156,36 @@ const invalid = (issues: ReadonlyArray<Issue>): Refusal.Refusal => {
 }
 
 const routes = Effect.gen(function* () {
-  const statistics = yield* make
+  const sql = yield* SqlClient.SqlClient
 
   return yield* Effect.all([
     Route.signed(Operations.Statistics, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
-        const { since } = yield* Asked.read(params, { invalidRegion, invalidTime })
-        return yield* statistics.count({ ...params, workspace: authKey.workspace, since })
+        const { now, since } = yield* Asked.read(params, { invalidRegion, invalidTime })
+        const counted = statements(sql, authKey.workspace, params, since)
+        const [rows, errorRows] = yield* Effect.all([buckets(counted.buckets), errors(counted.errors)]).pipe(
+          sql.withTransaction,
+          Statement.stored,
+          Turns.take
+        )
+        return {
+          ok: "ASSEMBLY_STATS_FOUND" as const,
+          granularity,
+          stats: fillIn(rows, since.epochMilliseconds, now.epochMilliseconds).map(toBucket),
+          errorStatsGranularity: granularity,
+          errorStats: errorRows.map((row) => ({
+            data_from_ts: row.bucket,
+            error: row.error,
+            num_erroneous_assemblies: row.assemblies
+          })),
+          errorStatsTotals: errorTotals(errorRows),
+          ...totals(rows)
+        }
       })
     })
   ])
 })
 
-/** The route `/assembly_stats`. */
+/** The route `/assembly_stats`: statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
 export const layer = HttpRouter.addAll(routes)
