@@ -26,7 +26,7 @@ import * as SeededRandom from "./internal/data/seededRandom.ts"
 import * as DamRoutes from "./internal/dam/damRoutes.ts"
 import * as DamStore from "./internal/dam/damStore.ts"
 import * as Bills from "./internal/billing/bills.ts"
-import * as BearerTokens from "./internal/auth/bearerTokens.ts"
+import * as Tokens from "./internal/auth/tokens.ts"
 import * as Database from "./internal/data/database.ts"
 import * as StorageFailure from "./internal/data/storageFailure.ts"
 import * as Execution from "./internal/assembly/execution.ts"
@@ -36,13 +36,12 @@ import * as Middleware from "./internal/http/middleware.ts"
 import * as NotificationRoutes from "./internal/notifications/notificationRoutes.ts"
 import * as Notifications from "./internal/notifications/notifications.ts"
 import * as Origin from "./internal/http/origin.ts"
-import * as QueueRoutes from "./internal/queues/queueRoutes.ts"
+import * as JobSlots from "./internal/queues/jobSlots.ts"
 import * as Server from "./internal/http/server.ts"
 import * as ResultRoutes from "./internal/files/resultRoutes.ts"
 import * as Statistics from "./internal/statistics/statistics.ts"
-import * as TemplateRoutes from "./internal/templates/templateRoutes.ts"
-import * as CredentialRoutes from "./internal/templateCredentials/credentialRoutes.ts"
-import * as TokenRoutes from "./internal/auth/tokenRoutes.ts"
+import * as Templates from "./internal/templates/templates.ts"
+import * as Credentials from "./internal/templateCredentials/credentials.ts"
 import * as Expiry from "./internal/tus/expiry.ts"
 import * as TusRoutes from "./internal/tus/tusRoutes.ts"
 import * as UploadLocks from "./internal/tus/uploadLocks.ts"
@@ -208,12 +207,12 @@ const routes = (onRequest: Options["onRequest"]) =>
     NotificationRoutes.layer,
     Statistics.layer,
     Bills.layer,
-    QueueRoutes.layer,
+    JobSlots.layer,
     DamRoutes.layer,
     ResultRoutes.layer,
-    TemplateRoutes.layer,
-    CredentialRoutes.layer,
-    TokenRoutes.layer,
+    Templates.layer,
+    Credentials.layer,
+    Tokens.layerRoutes,
     TusRoutes.layer,
     Middleware.layer(onRequest)
   )
@@ -222,7 +221,7 @@ const routes = (onRequest: Options["onRequest"]) =>
 const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime, uploadLifetime }: Settings) =>
   Authentication.layer.pipe(
     Layer.provideMerge(Expiry.layer(uploadLifetime)),
-    Layer.provideMerge(BearerTokens.layer(tokenLifetime)),
+    Layer.provideMerge(Tokens.layer(tokenLifetime)),
     Layer.provideMerge(Execution.layer),
     Layer.provideMerge(Notifications.layer({ firstPause: notificationPause, allowPrivate: allowPrivateNotifications })),
     Layer.provideMerge(

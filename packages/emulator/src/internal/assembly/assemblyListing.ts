@@ -3,11 +3,10 @@ import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import { okOf } from "./assemblyStatus.ts"
+import { formatDate, okOf, secondsBetween } from "./assemblyStatus.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as Database from "../data/database.ts"
 import * as Statement from "../data/statement.ts"
-import * as ServiceDate from "../data/serviceDate.ts"
 import * as Turns from "../http/turns.ts"
 
 const Row = Schema.Struct({
@@ -100,7 +99,7 @@ const statements = (sql: SqlClient.SqlClient) => {
 
 const toEntry = ({ uploaded_at, ...row }: typeof Row.Type): AssemblyList.Entry => ({
   id: row.id,
-  created: ServiceDate.format(row.created_at),
+  created: formatDate(row.created_at),
   created_ts: Math.floor(row.created_at / 1000),
   ok: okOf(row),
   error: row.error,
@@ -115,8 +114,8 @@ const toEntry = ({ uploaded_at, ...row }: typeof Row.Type): AssemblyList.Entry =
   bytes_received: row.input_bytes,
   bytes_usage: row.input_bytes + row.output_bytes,
   // Like the service, the list omits the field until the uploads have ended.
-  ...(uploaded_at === null ? {} : { upload_duration: ServiceDate.secondsBetween(row.created_at, uploaded_at) ?? 0 }),
-  execution_duration: ServiceDate.secondsBetween(uploaded_at, row.ended_at)
+  ...(uploaded_at === null ? {} : { upload_duration: secondsBetween(row.created_at, uploaded_at) ?? 0 }),
+  execution_duration: secondsBetween(uploaded_at, row.ended_at)
 })
 
 const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({

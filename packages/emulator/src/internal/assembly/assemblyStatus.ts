@@ -3,7 +3,7 @@ import * as Record from "effect/Record"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as FileStore from "../files/fileStore.ts"
 import * as Origin from "../http/origin.ts"
-import * as ServiceDate from "../data/serviceDate.ts"
+import * as DateTime from "effect/DateTime"
 import * as UploadStore from "../files/uploadStore.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Predicate from "effect/Predicate"
@@ -55,6 +55,20 @@ const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {
     ? { error: error ?? "INTERNAL_COMMAND_ERROR", message: message ?? "The Assembly failed." }
     : { ok: said[0], message: said[1] }
 }
+
+/**
+ * Formats a time like the service, as in `2025/09/24 14:30:24 GMT` (beyond the specification). The milliseconds are cut
+ * off.
+ */
+export const formatDate = (millis: number): string =>
+  `${DateTime.formatIso(DateTime.makeUnsafe(millis)).slice(0, 19).replaceAll("-", "/").replace("T", " ")} GMT`
+
+/**
+ * The number of seconds between two times, which are in milliseconds. The result is null if a time is unknown, and 0 if
+ * `to` is before `from`.
+ */
+export const secondsBetween = (from: number | null, to: number | null): number | null =>
+  from === null || to === null ? null : Math.max(0, to - from) / 1000
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
@@ -117,10 +131,10 @@ export const make = Effect.gen(function* () {
         notify_url: assembly.notify_url,
         redirect_url: assembly.redirect_url,
         fields: assembly.fields,
-        start_date: ServiceDate.format(assembly.created_at),
-        execution_start: assembly.uploaded_at === null ? null : ServiceDate.format(assembly.uploaded_at),
-        upload_duration: ServiceDate.secondsBetween(assembly.created_at, assembly.uploaded_at) ?? 0,
-        execution_duration: ServiceDate.secondsBetween(assembly.uploaded_at, assembly.ended_at) ?? 0,
+        start_date: formatDate(assembly.created_at),
+        execution_start: assembly.uploaded_at === null ? null : formatDate(assembly.uploaded_at),
+        upload_duration: secondsBetween(assembly.created_at, assembly.uploaded_at) ?? 0,
+        execution_duration: secondsBetween(assembly.uploaded_at, assembly.ended_at) ?? 0,
         bytes_expected: sum(receipts.map(({ size }) => size)),
         bytes_received: sum(receipts.map(({ offset }) => offset)),
         bytes_usage: assembly.input_bytes + assembly.output_bytes,

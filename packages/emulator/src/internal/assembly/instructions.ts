@@ -9,9 +9,9 @@ import * as Turns from "../http/turns.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Schema from "effect/Schema"
-import * as TemplateStore from "../templates/templateStore.ts"
+import * as Templates from "../templates/templates.ts"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
-import * as CredentialStore from "../templateCredentials/credentialStore.ts"
+import * as Credentials from "../templateCredentials/credentials.ts"
 
 type Steps = Readonly<Record<string, Assembly.Step>>
 
@@ -47,7 +47,7 @@ const problemOf = ({ path, value }: Named, existing: ReadonlySet<string>): Reado
  * The error code is from the official client. The service does not document when it sends this code; the emulator sends
  * the code before it creates the Assembly.
  */
-const checkCredentials = Effect.fnUntraced(function* (store: CredentialStore.Store, workspace: string, steps: Steps) {
+const checkCredentials = Effect.fnUntraced(function* (store: Credentials.Store, workspace: string, steps: Steps) {
   const all = named(steps)
   if (all.length === 0) return
   const names = all.flatMap(({ value }) => (typeof value === "string" ? [value] : []))
@@ -105,11 +105,7 @@ const stepsDenied = Refusal.refuse(
  * official client. Unlike in the official client, a null in a nested object or array of the params does not replace a
  * value of the Template.
  */
-const merge = Effect.fnUntraced(function* (
-  templates: TemplateStore.Store,
-  workspace: string,
-  params: Schema.JsonObject
-) {
+const merge = Effect.fnUntraced(function* (templates: Templates.Store, workspace: string, params: Schema.JsonObject) {
   const { steps, template_id: id } = params
   if (typeof id !== "string") return params
   const { content } = yield* templates.byId(workspace, id)
@@ -127,9 +123,9 @@ const decodeParams = SchemaParser.decodeUnknownEffect(Operations.Create.params, 
  * Refuses Steps that name Template Credentials which the Workspace does not have.
  */
 export const reader = Effect.gen(function* () {
-  const credentials = yield* CredentialStore.make
+  const credentials = yield* Credentials.make
   const { steps: most } = yield* Limits.Limits
-  const templates = yield* TemplateStore.make
+  const templates = yield* Templates.make
 
   return Effect.fnUntraced(function* (workspace: string, params: Schema.JsonObject) {
     const merged = Json.withoutNulls(yield* merge(templates, workspace, params))

@@ -11,8 +11,22 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../limits.ts"
 import * as Ids from "../data/ids.ts"
 import * as Statement from "../data/statement.ts"
-import { Refused } from "../http/refusal.ts"
-import { grants, lacking, shared } from "./scopes.ts"
+import { type Refused, refused } from "../http/refusal.ts"
+
+/** Returns whether `scopes` grant `scope`. `read` grants every `…:read` scope; `write` grants every `…:write` scope. */
+export const grants = (scopes: ReadonlyArray<Auth.Scope>, scope: Auth.Scope): boolean =>
+  scopes.includes(scope) || scopes.includes(scope.slice(scope.indexOf(":") + 1))
+
+/** Returns the scopes in `asked` that `scopes` do not grant. */
+export const lacking = (
+  scopes: ReadonlyArray<Auth.Scope>,
+  asked: ReadonlyArray<Auth.Scope>
+): ReadonlyArray<Auth.Scope> => asked.filter((scope) => !grants(scopes, scope))
+
+/** Returns scopes that grant exactly what both `one` and `other` grant. */
+export const shared = (one: ReadonlyArray<Auth.Scope>, other: ReadonlyArray<Auth.Scope>): ReadonlyArray<Auth.Scope> => [
+  ...new Set([...one.filter((scope) => grants(other, scope)), ...other.filter((scope) => grants(one, scope))])
+]
 
 const Time = Schema.NullOr(Schema.DateTimeUtcFromMillis)
 
@@ -23,6 +37,16 @@ const settings = {
   signature_algo: Schema.NullOr(Auth.SignatureAlgorithm),
   is_allowed_for_smartcdn: Schema.BooleanFromBit,
   can_show_auth_secret: Schema.BooleanFromBit
+}
+
+type Settings = Schema.Struct.Type<typeof settings>
+
+const defaults = {
+  description: null,
+  scopes: [],
+  signature_algo: null,
+  is_allowed_for_smartcdn: false,
+  can_show_auth_secret: false
 }
 
 /** An Auth Key in the database. */
@@ -41,48 +65,30 @@ const Row = Schema.Struct({
 /** An Auth Key with its Workspace and its scopes. */
 export interface AuthKey extends Schema.Schema.Type<typeof Row> {}
 
-/** An Auth Key from the options of an emulator. */
-interface Given {
-  readonly key: string
-  readonly secret: Redacted.Redacted
-  readonly workspace: string
-  readonly scopes: ReadonlyArray<Auth.Scope>
-  readonly isActive: boolean
-}
-
 /** The Auth Key of a request, and the scopes of the request. */
 type Caller = Pick<AuthKey, "id" | "workspace" | "scopes">
 
-const notFound = new Refused({ status: 404, message: "authKeyId: There is no such Auth Key in this Workspace." })
+const notFound = refused(404, "authKeyId: There is no such Auth Key in this Workspace.")
 
-const taken = new Refused({ status: 409, message: "auth_key: Another Auth Key has this value." })
+const taken = refused(409, "auth_key: Another Auth Key has this value.")
 
-const isLast = new Refused({
-  status: 409,
-  message: "authKeyId: The last active Auth Key with the scope auth_keys:write cannot be deleted."
-})
+const isLast = refused(409, "authKeyId: The last active Auth Key with the scope auth_keys:write cannot be deleted.")
 
-const keepsLast = new Refused({
-  status: 409,
-  message: "scope: The last active Auth Key with the scope auth_keys:write must keep this scope."
-})
+const keepsLast = refused(409, "scope: The last active Auth Key with the scope auth_keys:write must keep this scope.")
 
-const isHidden = new Refused({
-  status: 403,
-  message: "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
-})
+const isHidden = refused(
+  403,
+  "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
+)
 
-const isRevoked = new Refused({
-  status: 403,
-  message: "auth.key: The Auth Key of the request was deleted, or lost the scope auth_keys:write."
-})
+const isRevoked = refused(403, "auth.key: The Auth Key of the request was deleted, or lost the scope auth_keys:write.")
 
 /** Refuses a request that lacks one of the `asked` scopes. */
 const checkScopes = (scopes: ReadonlyArray<Auth.Scope>, asked: ReadonlyArray<Auth.Scope>) => {
   const missing = lacking(scopes, asked)
   if (missing.length === 0) return Effect.void
   const message = `scope: The request needs all scopes of an Auth Key to manage the Auth Key; it lacks ${missing.join(" ")}.`
-  return Effect.fail(new Refused({ status: 403, message }))
+  return Effect.fail(refused(403, message))
 }
 
 /**
@@ -102,6 +108,18 @@ const precision = 60_000
 
 const { all, first, one } = Statement.rows(Row)
 const owner = Statement.column(Schema.String).first
+const encodeGiven = Schema.encodeSync(
+  Row.mapFields(({ is_active, scopes, secret, workspace }) => ({ secret, workspace, scopes, is_active }))
+)
+/** The settings of an Auth Key after a request. */
+const changed = (base: Settings, request: Record.UpdateRequest): Settings => ({
+  description: request.description ?? base.description,
+  scopes: request.scope === undefined ? base.scopes : [...new Set(request.scope)],
+  signature_algo: request.signatureAlgo ?? base.signature_algo,
+  is_allowed_for_smartcdn: request.isAllowedForSmartCdn ?? base.is_allowed_for_smartcdn,
+  can_show_auth_secret: request.canShowAuthSecret ?? base.can_show_auth_secret
+})
+
 const encodeSettings = Schema.encodeSync(Schema.Struct(settings))
 
 /**
@@ -179,15 +197,14 @@ export const make = Effect.gen(function* () {
      * Inserts an Auth Key. If an Auth Key with the same `key` exists, the secret, the Workspace, the scopes and the
      * `is_active` of this Auth Key are replaced. The other settings of this Auth Key stay.
      */
-    put: Effect.fnUntraced(function* ({ isActive, key, scopes, secret, workspace }: Given) {
+    put: Effect.fnUntraced(function* ({
+      isActive,
+      key,
+      ...given
+    }: Pick<AuthKey, "key" | "secret" | "workspace" | "scopes"> & { readonly isActive: boolean }) {
       const id = yield* newId
       const created_at = yield* Clock.currentTimeMillis
-      const values = {
-        secret: Redacted.value(secret),
-        workspace,
-        scopes: JSON.stringify(scopes),
-        is_active: Number(isActive)
-      }
+      const values = encodeGiven({ ...given, is_active: isActive })
       yield* Statement.run(
         sql`INSERT INTO auth_keys ${sql.insert({ id, key, created_at, ...values })}
           ON CONFLICT (key) DO UPDATE SET ${sql.update(values)}`
@@ -213,13 +230,7 @@ export const make = Effect.gen(function* () {
         secret: Redacted.value(made.secret),
         workspace: caller.workspace,
         created_at: yield* Clock.currentTimeMillis,
-        ...encodeSettings({
-          description: request.description ?? null,
-          scopes: [...new Set(request.scope)],
-          signature_algo: request.signatureAlgo ?? null,
-          is_allowed_for_smartcdn: request.isAllowedForSmartCdn ?? false,
-          can_show_auth_secret: request.canShowAuthSecret ?? false
-        })
+        ...encodeSettings(changed(defaults, request))
       }
       return yield* atomically(
         caller,
@@ -227,7 +238,7 @@ export const make = Effect.gen(function* () {
           yield* checkScopes(scopes, request.scope)
           const { workspace } = caller
           if ((yield* Statement.count(sql`SELECT count(*) FROM auth_keys WHERE workspace = ${workspace}`)) >= most) {
-            return yield* new Refused({ status: 409, message: `auth_keys: A Workspace has at most ${most} Auth Keys.` })
+            return yield* refused(409, `auth_keys: A Workspace has at most ${most} Auth Keys.`)
           }
           const isNew = yield* Statement.isChange(
             sql`INSERT INTO auth_keys ${sql.insert(created)} ON CONFLICT (key) DO NOTHING`
@@ -243,18 +254,12 @@ export const make = Effect.gen(function* () {
         id,
         Effect.fnUntraced(function* (row, scopes) {
           yield* checkScopes(scopes, request.scope ?? [])
-          const changed = {
-            description: request.description ?? row.description,
-            scopes: request.scope === undefined ? row.scopes : [...new Set(request.scope)],
-            signature_algo: request.signatureAlgo ?? row.signature_algo,
-            is_allowed_for_smartcdn: request.isAllowedForSmartCdn ?? row.is_allowed_for_smartcdn,
-            can_show_auth_secret: request.canShowAuthSecret ?? row.can_show_auth_secret
-          }
+          const next = changed(row, request)
           const modified_at = yield* DateTime.now
-          const columns = { ...encodeSettings(changed), modified_at: modified_at.epochMilliseconds }
+          const columns = { ...encodeSettings(next), modified_at: modified_at.epochMilliseconds }
           yield* Statement.run(sql`UPDATE auth_keys SET ${sql.update(columns)} WHERE id = ${id}`)
           yield* checkManaged(caller.workspace, keepsLast)
-          return { ...row, ...changed, modified_at }
+          return { ...row, ...next, modified_at }
         })
       ),
 

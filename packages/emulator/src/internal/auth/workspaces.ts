@@ -8,7 +8,7 @@ import type * as Template from "../../Template.ts"
 import type * as Workspace from "../../Workspace.ts"
 import * as AuthKeys from "./authKeys.ts"
 import * as Statement from "../data/statement.ts"
-import * as TemplateStore from "../templates/templateStore.ts"
+import * as Templates from "../templates/templates.ts"
 
 /** All scopes. `read` and `write` apply to every resource, but do not grant `smart_cdn:sign`. */
 const allScopes = ["read", "write", "smart_cdn:sign"]
@@ -68,7 +68,7 @@ export const ensure = Effect.fnUntraced(function* (options: Options) {
   yield* checkKeys(all)
   const authKeys = yield* AuthKeys.make
   const sql = yield* SqlClient.SqlClient
-  const templates = yield* TemplateStore.make
+  const templates = yield* Templates.make
   const now = yield* Clock.currentTimeMillis
   yield* Effect.gen(function* () {
     for (const { keys, slug: workspace } of all) {
@@ -79,7 +79,7 @@ export const ensure = Effect.fnUntraced(function* (options: Options) {
     for (const { slug: workspace, templates: given = [] } of all) {
       for (const { content, id, name = id } of given) {
         const times = { created_at: now, modified_at: now }
-        yield* templates.put({ ...TemplateStore.defaults, ...times, id, workspace, name, content }).pipe(
+        yield* templates.put({ ...Templates.defaults, ...times, id, workspace, name, content }).pipe(
           Effect.catchTag("Refused", () => {
             const issue = { path: ["templates", id, "name"], message: `Another Template has the name ${name}` }
             return Effect.fail(new InvalidRequest({ operation: "Emulator.layer", issues: [issue] }))

@@ -15,14 +15,14 @@ import * as FrontLimit from "./frontLimit.ts"
 import * as Origin from "./origin.ts"
 import * as Refusal from "./refusal.ts"
 import * as RequestLogger from "./requestLog.ts"
-import * as Sessions from "./sessions.ts"
+import * as Connections from "./connections.ts"
 
 /** Refuses HTTP/2 headers that are too large. For HTTP/1.1, the parser of Node refuses headers that are too large. */
 const headerLimit =
   (limits: Limits.Values): Around.Around =>
   (handler, request) => {
     const { httpVersionMajor, rawHeaders } = NodeHttpServerRequest.toIncomingMessage(request)
-    return httpVersionMajor === 2 && Sessions.headerBytes(rawHeaders) > limits.headers
+    return httpVersionMajor === 2 && Connections.headerBytes(rawHeaders) > limits.headers
       ? Effect.succeed(Refusal.toResponse(Refusal.tooLargeHeaders))
       : handler
   }

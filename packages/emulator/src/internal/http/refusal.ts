@@ -17,6 +17,8 @@ export class Refusal extends Data.TaggedError("Refusal")<{
 /** A refusal of a request that has the error code of its operation. `message` names the field and the rule. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly message: string }> {}
 
+export const refused = (status: number, message: string): Refused => new Refused({ status, message })
+
 export const refuse = (code: string, status: number, message: string): Refusal => new Refusal({ code, status, message })
 
 /** A refusal with the status of its code. Only the status of `ASSEMBLY_LIST_ERROR` is beyond the specification. */
@@ -38,7 +40,7 @@ export const explain = (issues: ReadonlyArray<Issue>): string => {
 
 /** Refuses a request that breaks rules which the schemas of its operation do not contain. */
 export const check = (issues: ReadonlyArray<Issue>): Effect.Effect<void, Refused> =>
-  issues.length === 0 ? Effect.void : Effect.fail(new Refused({ status: 400, message: explain(issues) }))
+  issues.length === 0 ? Effect.void : Effect.fail(refused(400, explain(issues)))
 
 /** Refuses what breaks rules of an operation, with its error code. */
 export const invalid =

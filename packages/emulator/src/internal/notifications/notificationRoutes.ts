@@ -6,10 +6,10 @@ import * as Creation from "../assembly/creation.ts"
 import * as Statement from "../data/statement.ts"
 import * as Notifications from "./notifications.ts"
 import * as NotificationStore from "./notificationStore.ts"
-import { Refused } from "../http/refusal.ts"
+import { refused } from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 
-const noUrl = new Refused({ status: 400, message: "Neither the request nor the Assembly has a notify_url." })
+const noUrl = refused(400, "Neither the request nor the Assembly has a notify_url.")
 
 const found = Statement.orFail(Creation.notFound)
 

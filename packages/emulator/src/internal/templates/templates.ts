@@ -1,8 +1,14 @@
+import * as Template from "@assembly-effect/schema/Template"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as NamedRows from "../data/namedRows.ts"
+import * as Statement from "../data/statement.ts"
+import * as Refusal from "../http/refusal.ts"
+import * as Turns from "../http/turns.ts"
 import * as Operations from "@assembly-effect/api/Templates"
-import type * as Template from "@assembly-effect/schema/Template"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Struct from "effect/Struct"
 import * as Limits from "../limits.ts"
@@ -10,11 +16,88 @@ import * as Database from "../data/database.ts"
 import * as Ids from "../data/ids.ts"
 import * as KeywordLimit from "../data/keywordLimit.ts"
 import * as TextField from "../data/textField.ts"
-import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
-import * as TemplateStore from "./templateStore.ts"
 
-type Settings = Omit<TemplateStore.Row, "created_at" | "id" | "modified_at" | "workspace">
+/** A Template in the database. */
+const Row = Schema.Struct({
+  ...NamedRows.fields,
+  content: Schema.fromJsonString(Template.StoredContent),
+  require_signature_auth: Schema.BooleanFromBit,
+  assembly_status_expiry: Schema.NullOr(Schema.String),
+  transcoding_result_expiry: Schema.NullOr(Schema.String)
+})
+export type Row = typeof Row.Type
+
+/** A Template in a list. `last_used` is the time of the last Assembly with this Template. */
+const Listed = Schema.Struct({ ...Row.fields, last_used: Schema.NullOr(Schema.DateTimeUtcFromMillis) })
+type Listed = typeof Listed.Type
+
+export const defaults = {
+  require_signature_auth: false,
+  assembly_status_expiry: null,
+  transcoding_result_expiry: null
+} as const
+
+/** A list request. `from` and `to` are milliseconds since the epoch. */
+export interface Listing extends NamedRows.Order {
+  readonly from: number
+  readonly to: number
+  readonly keywords: ReadonlyArray<string>
+  readonly limit: number
+  readonly offset: bigint
+}
+
+const lastUsed = `(SELECT max(created_at) FROM assemblies
+  WHERE assemblies.workspace = templates.workspace AND assemblies.template_id = templates.id)`
+
+/** The part of a query that selects the Templates for a list request. */
+const listed = (sql: SqlClient.SqlClient, workspace: string, { from, keywords, to }: Listing) => sql`
+  FROM templates
+  WHERE workspace = ${workspace} AND created_at > ${from} AND created_at < ${to} AND NOT EXISTS (
+    SELECT 1 FROM json_each(${JSON.stringify(keywords)}) AS keyword
+    WHERE instr(lower(concat_ws(char(10), templates.id, name, content)), lower(keyword.value)) = 0
+  )`
+
+/** The query for one page of a list. This function is exported, because a test checks the query plan. */
+export const page = (sql: SqlClient.SqlClient, workspace: string, listing: Listing) => sql`
+  SELECT *, ${sql.literal(lastUsed)} AS last_used ${listed(sql, workspace, listing)}
+  ${NamedRows.orderBy(sql, listing)} LIMIT ${listing.limit} OFFSET ${listing.offset}`
+
+/** The refusal of an unknown Template. The specification does not define the error code. */
+const notFound = Refusal.refuse("TEMPLATE_NOT_FOUND", 404, "There is no such Template in this Workspace.")
+
+const { all } = Statement.rows(Listed)
+
+/** Stores the Templates of all Workspaces. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* NamedRows.make("templates", Row, {
+    // Selects a Template by its id, else by its name.
+    at: (workspace, idOrName) => sql`
+      workspace = ${workspace} AND (id = ${idOrName} OR name = ${idOrName}) ORDER BY id = ${idOrName} DESC LIMIT 1`,
+    missing: notFound,
+    taken: Refusal.refused(400, "name: Another Template of the Workspace has this name.")
+  })
+
+  return {
+    ...rows,
+    byId: (workspace: string, id: string) =>
+      Effect.filterOrFail(
+        rows.find(workspace, id),
+        (row) => row.id === id,
+        () => notFound
+      ),
+    /** Returns one page of Templates, and the number of Templates on all pages. */
+    list: (workspace: string, listing: Listing) =>
+      Effect.all({
+        rows: all(page(sql, workspace, listing)),
+        count: Statement.count(sql`SELECT count(*) ${listed(sql, workspace, listing)}`)
+      }).pipe(sql.withTransaction, Statement.stored, Turns.take)
+  }
+})
+export type Store = Effect.Success<typeof make>
+
+type Settings = Omit<Row, "created_at" | "id" | "modified_at" | "workspace">
 
 /** The settings of a Template after a change. */
 const changed = (base: Settings, request: Template.UpdateRequest): Settings => ({
@@ -25,9 +108,9 @@ const changed = (base: Settings, request: Template.UpdateRequest): Settings => (
   transcoding_result_expiry: request.transcodingResultExpiry ?? base.transcoding_result_expiry
 })
 
-const toShown = (row: TemplateStore.Row) => Struct.omit(row, ["created_at", "modified_at", "workspace"])
+const toShown = (row: Row) => Struct.omit(row, ["created_at", "modified_at", "workspace"])
 
-const toItem = ({ last_used, ...row }: TemplateStore.Listed): Template.Item => ({
+const toItem = ({ last_used, ...row }: Listed): Template.Item => ({
   ...toShown(row),
   created: DateTime.makeUnsafe(row.created_at),
   modified: DateTime.makeUnsafe(row.modified_at),
@@ -39,7 +122,7 @@ const noBuiltin = { count: 0, items: [] }
 
 const routes = Effect.gen(function* () {
   const { jsonDepth } = yield* Limits.Limits
-  const templates = yield* TemplateStore.make
+  const templates = yield* make
   const newId = yield* Ids.hex
 
   /** The content may also be JSON text, as the service documents it. */
@@ -48,7 +131,7 @@ const routes = Effect.gen(function* () {
 
   return yield* Effect.all([
     Route.signed(Operations.Get, {
-      unknown: TemplateStore.notFound,
+      unknown: notFound,
       invalid: Refusal.invalidForm,
       handle: ({ authKey, path }) =>
         Effect.map(templates.find(authKey.workspace, path.templateIdOrName), (row) =>
@@ -61,7 +144,7 @@ const routes = Effect.gen(function* () {
         handle: Effect.fnUntraced(function* ({ authKey: { workspace }, params }) {
           const now = yield* Clock.currentTimeMillis
           const row = {
-            ...changed({ ...TemplateStore.defaults, name: params.name, content: params.template }, params),
+            ...changed({ ...defaults, name: params.name, content: params.template }, params),
             id: yield* newId,
             workspace,
             created_at: now,
@@ -75,7 +158,7 @@ const routes = Effect.gen(function* () {
       { ...Operations.Update, params: orText(Operations.Update.params) },
       {
         code: "TEMPLATE_VALIDATION_ERROR",
-        unknown: TemplateStore.notFound,
+        unknown: notFound,
         handle: Effect.fnUntraced(function* ({ authKey, params, path }) {
           const row = yield* templates.change(authKey.workspace, path.templateIdOrName, (before) =>
             Effect.succeed({ ...before, ...changed(before, params) })
@@ -85,7 +168,7 @@ const routes = Effect.gen(function* () {
       }
     ),
     Route.signed(Operations.Delete, {
-      unknown: TemplateStore.notFound,
+      unknown: notFound,
       invalid: Refusal.invalidForm,
       handle: ({ authKey, path }) =>
         Effect.as(
