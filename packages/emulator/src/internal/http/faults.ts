@@ -19,7 +19,7 @@ const matches = ({ method, path }: Faults.Where, request: Around.Request): boole
 const makeQueue = Effect.sync(() => {
   let waiting: ReadonlyArray<{ readonly fault: Faults.Fault; left: number }> = []
   return {
-    add: (fault: Faults.Fault) =>
+    inject: (fault: Faults.Fault) =>
       Effect.sync(() => {
         waiting = [...waiting, { fault, left: fault.times ?? 1 }]
       }),
@@ -45,10 +45,7 @@ export class FaultQueue extends Context.Service<FaultQueue>()("@assembly-effect/
 export const layer = Layer.effect(FaultQueue, FaultQueue.make)
 
 /** The public `Faults` service, which adds faults to the queue. */
-export const layerFaults = Layer.effect(
-  Faults.Faults,
-  Effect.map(FaultQueue, ({ add, clear }) => Faults.Faults.of({ inject: add, clear }))
-)
+export const layerFaults = Layer.effect(Faults.Faults, FaultQueue)
 
 /** The first `afterBytes` bytes of a stream. */
 const firstBytes = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number): Stream.Stream<Uint8Array, E> =>
