@@ -81,6 +81,9 @@ const make = Effect.gen(function* () {
   const change = <A, E>(work: (now: DateTime.Utc) => Effect.Effect<A, E>) =>
     Effect.flatMap(DateTime.now, work).pipe(client.withTransaction, Statement.stored)
 
+  const insert = (table: string, row: Readonly<Record<string, string | number | null>>) =>
+    Statement.run(client`INSERT INTO ${client.literal(table)} ${client.insert(row)}`)
+
   const isTaken = (place: DamStatements.Place, except: ReadonlyArray<string>) =>
     Effect.map(sql.taken(place.workspace, place.folder_id, [place.name], except), ({ size }) => size > 0)
 
@@ -101,7 +104,7 @@ const make = Effect.gen(function* () {
         if (Option.isSome(existing)) return existing.value.id
         if (Option.isSome(yield* sql.assetAt(place))) return yield* refuse("NameTaken")
         const id = yield* newId
-        yield* sql.insertFolder(id, place)
+        yield* insert("folders", { id, workspace, parent_id: folder_id, name })
         return id
       })
     )
@@ -147,8 +150,23 @@ const make = Effect.gen(function* () {
     const changed = { version_id: id, updated_at: created_at }
     yield* Option.isSome(existing)
       ? sql.update([asset_id], changed)
-      : sql.insertAsset(asset_id, place, { ...changed, position: yield* sql.nextPosition(workspace) })
-    yield* sql.insertVersion({ id, asset_id, blob: file.blob, made_by: madeBy, mime: file.mime, digest, created_at })
+      : insert("assets", {
+          id: asset_id,
+          workspace,
+          folder_id: place.folder_id,
+          filename: file.filename,
+          ...changed,
+          position: yield* sql.nextPosition(workspace)
+        })
+    yield* insert("versions", {
+      id,
+      asset_id,
+      blob: file.blob,
+      made_by: madeBy,
+      mime: file.mime,
+      created_at,
+      ...digest
+    })
     return DamStatements.toAsset(Option.getOrThrow(yield* sql.asset(workspace, asset_id)))
   })
 
@@ -230,9 +248,12 @@ const make = Effect.gen(function* () {
           const place = { workspace, folder_id: yield* ensureFolder(workspace, folders), name }
           if (yield* isTaken(place, [])) return yield* refuse("NameTaken", ["destination"])
           if (Option.isSome(folder)) {
-            yield* sql.updateFolder(folder.value.id, place)
+            const { id } = folder.value
+            yield* Statement.run(
+              client`UPDATE folders SET ${client.update({ parent_id: place.folder_id, name })} WHERE id = ${id}`
+            )
             // The limits of a path also apply to every path in the moved folder. A refusal undoes the move.
-            const isTooLong = Paths.isLongestTooLong(yield* sql.longestPath(workspace, folder.value.id))
+            const isTooLong = Paths.isLongestTooLong(yield* sql.longestPath(workspace, id))
             if (isTooLong) return yield* refuse("PathTooLong", ["destination"])
           } else if (Option.isSome(asset)) {
             yield* sql.update([asset.value.id], { folder_id: place.folder_id, filename: name, updated_at: now })

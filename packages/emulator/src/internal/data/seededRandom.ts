@@ -1,7 +1,6 @@
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createHash } from "node:crypto"
 import * as Statement from "./statement.ts"
@@ -29,12 +28,10 @@ const seeded = (seed: string) =>
     SecureRandom.SecureRandom,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const before = yield* start(sql`UPDATE starts SET count = count + 1 RETURNING count - 1 AS before`)
+      const before = yield* Statement.count(sql`UPDATE starts SET count = count + 1 RETURNING count - 1`)
       return SecureRandom.make(stream(`${seed}/${before}`))
     })
   )
-
-const start = Statement.column(Schema.Int).one
 
 /**
  * The source of random ids. The `key` and the secret of an Auth Key never come from this source. With a seed, emulators

@@ -1,4 +1,3 @@
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Multipart from "effect/http/Multipart"
@@ -29,18 +28,7 @@ export const make = Effect.gen(function* () {
   const keep = Effect.fnUntraced(function* (assemblyId: string, file: Multipart.File, maxSize: number | null) {
     const id = yield* newId
     yield* store.create(id)
-    yield* uploads.insert({
-      id,
-      assembly_id: assemblyId,
-      kind: "form",
-      concat: null,
-      metadata: "",
-      filename: file.name,
-      fieldname: file.key,
-      user_meta: {},
-      length: null,
-      created_at: yield* Clock.currentTimeMillis
-    })
+    yield* uploads.insert({ id, assembly_id: assemblyId, kind: "form", filename: file.name, fieldname: file.key })
     const bytes = Stream.mapError(file.content, ({ message }) => new Form.Malformed({ description: message }))
     yield* store
       .append(id, bytes, { room: maxSize === null ? undefined : BigInt(maxSize), isHashed: true })

@@ -50,9 +50,14 @@ const PlacedRow = Schema.Struct({ ...Row.fields, position: Schema.Int })
 const slice = 200
 
 const New = Schema.Struct(given)
-type New = typeof New.Type
 
 const encodeNew = Schema.encodeSync(New)
+
+/** The columns of a form file, whose length is known after its last byte. */
+const absent = { concat: null, metadata: "", user_meta: {}, length: null }
+
+type Given = Omit<typeof New.Type, "created_at" | keyof typeof absent> &
+  Partial<Pick<typeof New.Type, keyof typeof absent>>
 const { first, one } = Statement.rows(Row)
 const count = Statement.column(Schema.Int).first
 const page = Statement.rows(PlacedRow).all
@@ -67,7 +72,10 @@ const make = Effect.gen(function* () {
     sql`(finished_at IS NULL OR kind = 'partial') AND created_at < ${createdBefore}`
 
   return {
-    insert: (upload: New) => Statement.run(sql`INSERT INTO uploads ${sql.insert(encodeNew(upload))}`),
+    insert: (upload: Given) =>
+      Effect.flatMap(Clock.currentTimeMillis, (created_at) =>
+        Statement.run(sql`INSERT INTO uploads ${sql.insert(encodeNew({ ...absent, ...upload, created_at }))}`)
+      ),
     /** Finds a tus upload that was not terminated. */
     find: (id: string) =>
       first(sql`SELECT * FROM uploads WHERE id = ${id} AND terminated_at IS NULL AND kind <> 'form'`),

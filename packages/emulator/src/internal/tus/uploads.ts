@@ -1,5 +1,4 @@
 import type * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
@@ -188,19 +187,7 @@ export const make = Effect.gen(function* () {
   ) {
     const { assembly_url: _url, fieldname, filename, ...user_meta } = creation.metadata
     const { concat = null, length = null } = creation
-    const created_at = yield* Clock.currentTimeMillis
-    yield* uploads.insert({
-      id,
-      assembly_id,
-      kind,
-      concat,
-      metadata,
-      filename,
-      fieldname,
-      user_meta,
-      length,
-      created_at
-    })
+    yield* uploads.insert({ id, assembly_id, kind, concat, metadata, filename, fieldname, user_meta, length })
     return yield* settled(id)
   })
 
