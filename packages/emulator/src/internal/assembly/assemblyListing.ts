@@ -40,18 +40,7 @@ const entry = Statement.rows(Row).one
 const places = Statement.column(Schema.Int).all
 const search = Statement.rows(Searched).all
 
-interface Filter {
-  readonly workspace: string
-  readonly from: number
-  readonly to: number | bigint
-  readonly type: string
-}
-
-/** The position of the Assembly after which a search continues. */
-interface Place {
-  readonly created_at: number | bigint
-  readonly position: number
-}
+type Filter = ReturnType<typeof toFilter>
 
 const statements = (sql: SqlClient.SqlClient) => {
   const isListed = ({ from, to, type, workspace }: Filter) => sql`
@@ -74,7 +63,7 @@ const statements = (sql: SqlClient.SqlClient) => {
      * the previous slice, because SQLite starts to read the index at `filter.to`. With the original `filter.to`, each
      * slice would read all earlier slices again.
      */
-    search: (filter: Filter, keywords: ReadonlyArray<string>, { created_at, position }: Place) => sql`
+    search: (filter: Filter, keywords: ReadonlyArray<string>, created_at: number | bigint, position: number) => sql`
       SELECT assemblies.rowid AS position, created_at, NOT EXISTS (
         SELECT 1 FROM json_each(${JSON.stringify(keywords)}) AS keyword
         WHERE instr(created || char(10) || files || char(10) || outcome, lower(keyword.value)) = 0
@@ -118,7 +107,7 @@ const toEntry = ({ uploaded_at, ...row }: typeof Row.Type): AssemblyList.Entry =
   execution_duration: secondsBetween(uploaded_at, row.ended_at)
 })
 
-const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({
+const toFilter = (workspace: string, query: AssemblyList.Query) => ({
   workspace,
   from: query.fromDate.epochMilliseconds,
   to: query.toDate?.epochMilliseconds ?? Database.maxInteger,
@@ -137,13 +126,15 @@ export const make = Effect.gen(function* () {
   const matching = Effect.fnUntraced(function* (filter: Filter, keywords: ReadonlyArray<string>) {
     const found: Array<number> = []
     let rest = filter
-    let after: Place = { created_at: filter.to, position: 0 }
+    let createdAt: number | bigint = filter.to
+    let position = 0
     while (true) {
-      const searched = yield* Turns.share(search(select.search(rest, keywords, after)))
-      for (const { matches, position } of searched) if (matches === 1) found.push(position)
+      const searched = yield* Turns.share(search(select.search(rest, keywords, createdAt, position)))
+      for (const row of searched) if (row.matches === 1) found.push(row.position)
       const last = searched.at(-1)
       if (last === undefined || searched.length < slice) return found
-      after = last
+      createdAt = last.created_at
+      position = last.position
       rest = { ...filter, to: last.created_at + 1 }
     }
   })
@@ -162,15 +153,13 @@ export const make = Effect.gen(function* () {
     }).pipe(sql.withTransaction, Statement.stored, Turns.take)
   })
 
-  return {
-    page: Effect.fnUntraced(function* (workspace: string, query: AssemblyList.Query) {
-      const { count: total, positions } = yield* find(workspace, query)
-      const items = yield* Turns.mapSlices(positions, (some) =>
-        Effect.forEach(some, (position) => Effect.map(entry(select.entry(position)), toEntry))
-      )
-      return { items, count: total }
-    })
-  }
+  return Effect.fnUntraced(function* (workspace: string, query: AssemblyList.Query) {
+    const { count: total, positions } = yield* find(workspace, query)
+    const items = yield* Turns.mapSlices(positions, (some) =>
+      Effect.forEach(some, (position) => Effect.map(entry(select.entry(position)), toEntry))
+    )
+    return { items, count: total }
+  })
 })
 
 const encodeEntry = Schema.encodeSync(AssemblyList.Entry)

@@ -111,7 +111,7 @@ const routes = Effect.gen(function* () {
     Route.signed(Operations.List, {
       encode: AssemblyListing.encode,
       handle: ({ authKey, params }) =>
-        Effect.andThen(KeywordLimit.check(params.keywords ?? [], maxKeyword), listing.page(authKey.workspace, params))
+        Effect.andThen(KeywordLimit.check(params.keywords ?? [], maxKeyword), listing(authKey.workspace, params))
     })
   ])
 })

@@ -11,7 +11,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as AuthKeys from "./authKeys.ts"
 import * as Tokens from "./tokens.ts"
 import { Refusal } from "../http/refusal.ts"
@@ -153,7 +152,7 @@ const make = Effect.gen(function* () {
   const mac = yield* Mac.Mac
 
   const authenticateSigned = Effect.fnUntraced(
-    function* (claim: Claim): Effect.fn.Return<Tokens.Granted, Refusal | StorageFailed, Mac.Mac> {
+    function* (claim: Claim) {
       const auth = yield* readAuth(claim.params)
       const authKey = yield* authKeys.find(auth.key)
       if (Option.isNone(authKey)) {

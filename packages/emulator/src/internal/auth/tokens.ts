@@ -24,12 +24,6 @@ import * as Limits from "../limits.ts"
 import * as Form from "../http/form.ts"
 import * as Refusal from "../http/refusal.ts"
 
-/** An Auth Key and the scopes that are granted to a token. */
-export interface Granted {
-  readonly authKey: AuthKeys.AuthKey
-  readonly scopes: ReadonlyArray<Auth.Scope>
-}
-
 const Content = Schema.fromJsonString(
   Schema.Struct({
     id: Schema.String,
@@ -70,7 +64,7 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
   const newId = yield* Ids.hex
 
   return {
-    mint: Effect.fnUntraced(function* ({ authKey, scopes }: Granted) {
+    mint: Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, scopes: ReadonlyArray<Auth.Scope>) {
       const now = yield* DateTime.now
       const content = yield* Effect.orDie(
         encodeContent({
@@ -142,15 +136,6 @@ const identify = Effect.fnUntraced(function* (
     : yield* Refusal.refuse("TOKEN_INVALID_CREDENTIALS", 401, "The secret does not match the Auth Key.")
 })
 
-/** Returns the requested scopes, or all scopes of the Auth Key if the request names no scope. */
-const grantedScopes = Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, scopes: ReadonlyArray<Auth.Scope>) {
-  const refused = AuthKeys.lacking(authKey.scopes, scopes)
-  if (refused.length > 0) {
-    return yield* Refusal.refuse("TOKEN_INVALID_SCOPE", 403, `The Auth Key does not grant ${refused.join(" ")}.`)
-  }
-  return scopes.length === 0 ? authKey.scopes : scopes
-})
-
 const decodeForm = SchemaParser.decodeUnknownEffect(Auth.TokenRequest, { errors: "all" })
 const encodeAnswer = Schema.encodeEffect(Auth.TokenResponse)
 
@@ -183,9 +168,13 @@ const route = Effect.gen(function* () {
       Effect.fail(Refusal.refuse("TOKEN_INVALID_REQUEST", 400, description))
     )
     const { scope: asked = [] } = yield* Effect.mapError(decodeForm(form), (issue) => refuseForm(form, issue))
-    const scopes = yield* grantedScopes(authKey, asked)
+    const refused = AuthKeys.lacking(authKey.scopes, asked)
+    if (refused.length > 0) {
+      return yield* Refusal.refuse("TOKEN_INVALID_SCOPE", 403, `The Auth Key does not grant ${refused.join(" ")}.`)
+    }
+    const scopes = asked.length === 0 ? authKey.scopes : asked
     yield* authKeys.markUsed(authKey)
-    const { lifetime, token } = yield* tokens.mint({ authKey, scopes })
+    const { lifetime, token } = yield* tokens.mint(authKey, scopes)
     return HttpServerResponse.jsonUnsafe(
       yield* Effect.orDie(
         encodeAnswer({
