@@ -48,5 +48,5 @@ export const refused = (
   { code, message, status }: { readonly code: string; readonly status: number; readonly message: string }
 ): Response =>
   pathOf(request).startsWith("/resumable/")
-    ? TusRefusal.toResponse(new TusRefusal.TusRefusal({ status, message, form: "line", code: `ERR_${code}` }))
+    ? TusRefusal.toResponse(Refusal.refuse(`ERR_${code}`, status, message))
     : Refusal.toResponse(Refusal.refuse(code, status, message))
