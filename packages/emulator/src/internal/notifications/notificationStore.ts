@@ -19,11 +19,12 @@ const Row = Schema.Struct({
   duration: Schema.NullOr(Schema.Finite)
 })
 
-/** The outcome of an attempt. */
+/** The outcome of an attempt. `isFinal`: the attempt succeeded, or another attempt would fail in the same way. */
 export interface Outcome {
   readonly code: number | undefined
   readonly data: string | undefined
   readonly error: string | undefined
+  readonly isFinal: boolean
 }
 
 /**

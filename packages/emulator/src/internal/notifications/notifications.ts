@@ -100,11 +100,6 @@ const outOfReach = (hostname: string, reach: NotificationClient.Reach): string =
 /** The outcome of an attempt without a response. */
 const unanswered = (error: string, isFinal = false) => ({ code: undefined, data: undefined, error, isFinal })
 
-/** The outcome of an attempt. `isFinal`: the attempt succeeded, or another attempt would fail in the same way. */
-interface Outcome extends NotificationStore.Outcome {
-  readonly isFinal: boolean
-}
-
 /**
  * `firstPause`: the pause between the first and the second attempt. `allowPrivate`: whether any host may be notified.
  */
@@ -146,7 +141,11 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     Effect.provideService(Mac.Mac, mac)
   )
 
-  const post = (reach: NotificationClient.Reach, url: string, body: HttpBody.HttpBody): Effect.Effect<Outcome> =>
+  const post = (
+    reach: NotificationClient.Reach,
+    url: string,
+    body: HttpBody.HttpBody
+  ): Effect.Effect<NotificationStore.Outcome> =>
     client.execute(reach, HttpClientRequest.post(url).pipe(HttpClientRequest.setBody(body))).pipe(
       Effect.flatMap(({ status, stream }) =>
         Effect.map(excerptOf(stream), (data) => ({ code: status, data, error: undefined, isFinal: status === 200 }))
@@ -179,9 +178,9 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     const body = yield* formOf(assembly.value)
     // The attempt is checked after the Assembly was read, because the Assembly may have been replaced in the meantime.
     if (!(yield* sent.isCurrent(due))) return
-    const { isFinal, ...outcome } = yield* post(reachOf(due.is_signed, allowPrivate), due.url, body)
+    const outcome = yield* post(reachOf(due.is_signed, allowPrivate), due.url, body)
     const isCurrent = yield* StorageFailure.retryUntilStored(sent.end(due, outcome))
-    if (!isCurrent || isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
+    if (!isCurrent || outcome.isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
     const { id: _id, ...next } = { ...due, attempt: due.attempt + 1 }
     yield* StorageFailure.retryUntilStored(schedule(next, pauseAfter(due.attempt, firstPause)))
   })

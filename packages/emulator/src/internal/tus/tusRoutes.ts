@@ -193,11 +193,7 @@ const discover = empty(200, {
   "tus-max-size": "9223372036854775807"
 })
 
-const answered = Refusal.answering(
-  TusRefusal.toResponse,
-  (failed) => TusRefusal.toResponse(TusRefusal.cannotStore(failed)),
-  TusRefusal.toResponse(TusRefusal.refuse("defect"))
-)
+const answered = Refusal.answering(TusRefusal.toResponse, TusRefusal.cannotStore, TusRefusal.refuse("defect"))
 
 const discovered = answered("Tus.discover")(Effect.succeed(discover))
 
