@@ -20,7 +20,7 @@ import * as Instructions from "./instructions.ts"
 import * as Origin from "../http/origin.ts"
 import * as Refusal from "../http/refusal.ts"
 import { maxSizeExceeded, tooManyFiles } from "../robots/robot.ts"
-import { region } from "../statistics/asked.ts"
+import { region } from "../statistics/statistics.ts"
 import * as UploadLocks from "../tus/uploadLocks.ts"
 
 /**

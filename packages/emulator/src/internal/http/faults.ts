@@ -110,28 +110,17 @@ const hangUp = (request: Request): Effect.Effect<void> =>
   })
 
 /**
- * The bytes of a response, their number (if known) and their content type. The result is undefined if the body is
- * neither bytes nor a stream.
+ * Sends only the first `afterBytes` bytes of a response. A `content-length` header still announces all bytes. A body that
+ * is neither bytes nor a stream is not changed.
  */
-const bytesOf = ({ body }: Response) => {
-  switch (body._tag) {
-    case "Uint8Array":
-      return { bytes: Stream.succeed(body.body), length: body.body.length, contentType: body.contentType }
-    case "Stream":
-      return { bytes: body.stream, length: body.contentLength, contentType: body.contentType }
-    default:
-      return undefined
-  }
-}
-
-/** Sends only the first `afterBytes` bytes of a response. A `content-length` header still announces all bytes. */
 const cutAnswer = (request: Request, response: Response, afterBytes: number): Response => {
-  const whole = bytesOf(response)
-  if (whole === undefined) return response
-  const { bytes, contentType, length } = whole
+  const { body, headers, status } = response
+  if (body._tag !== "Uint8Array" && body._tag !== "Stream") return response
+  const { contentLength, contentType } = body
+  const bytes = body._tag === "Stream" ? body.stream : Stream.succeed(body.body)
   return HttpServerResponse.stream(
     Stream.concat(firstBytes(bytes, afterBytes), Stream.fromEffectDrain(hangUp(request))),
-    { status: response.status, headers: response.headers, contentType, contentLength: length }
+    { status, headers, contentType, contentLength }
   )
 }
 

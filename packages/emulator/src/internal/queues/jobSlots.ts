@@ -12,7 +12,7 @@ import * as Duration from "effect/Duration"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
-import * as Asked from "../statistics/asked.ts"
+import { readAsked } from "../statistics/statistics.ts"
 
 /** Selects slots. `region` may be `all`. */
 interface Filter {
@@ -179,7 +179,7 @@ const routes = Effect.gen(function* () {
     Route.signed(Operations.Statistics, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
-        const { now, since } = yield* Asked.read(params, { invalidRegion, invalidTime })
+        const { now, since } = yield* readAsked(params, invalidRegion, invalidTime)
         const granularity = granularityOf(since, now)
         const aggregation = params.aggregation ?? "avg"
         const { average, buckets, most } = yield* slots

@@ -1,6 +1,7 @@
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -12,7 +13,6 @@ import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
-import * as Asked from "./asked.ts"
 
 /** The length of a time bucket in seconds. */
 const granularity = 3600
@@ -139,6 +139,29 @@ const errorTotals = (rows: ReadonlyArray<ErrorRow>): ReadonlyArray<AssemblyStati
   return [...byError].map(([error, assemblies]) => ({ error, num_erroneous_assemblies: assemblies }))
 }
 
+/** The only region of the emulator. */
+export const region = "eu-west-1"
+
+/**
+ * Checks the `region` of statistics, which must be "a specific region or `all`" (spec.md, "Errors"), and then reads
+ * their `since`, which is a time of the last 91 days (spec.md, "Retrieve Assembly statistics").
+ */
+export const readAsked = Effect.fnUntraced(function* (
+  { region: asked, since }: Pick<AssemblyStatistics.Query, "region" | "since">,
+  invalidRegion: (message: string) => Refusal.Refusal,
+  invalidTime: (message: string) => Refusal.Refusal
+) {
+  if (asked !== region && asked !== "all") {
+    return yield* invalidRegion(`There is no such region: this service has ${region}.`)
+  }
+  const now = yield* DateTime.now
+  const start = DateTime.make(since)
+  if (Option.isNone(start)) return yield* invalidTime("since: Expected a date")
+  return DateTime.isLessThan(start.value, DateTime.subtract(now, { days: 91 }))
+    ? yield* invalidTime("since: Expected a date of the last 91 days")
+    : { now, since: DateTime.toUtc(start.value) }
+})
+
 const invalidRegion = (message: string) => Refusal.named("ASSEMBLY_STATS_MISSING_REGION", message)
 const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_TIME", message)
 
@@ -162,7 +185,7 @@ const routes = Effect.gen(function* () {
     Route.signed(Operations.Statistics, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
-        const { now, since } = yield* Asked.read(params, { invalidRegion, invalidTime })
+        const { now, since } = yield* readAsked(params, invalidRegion, invalidTime)
         const counted = statements(sql, authKey.workspace, params, since)
         const [rows, errorRows] = yield* Effect.all([buckets(counted.buckets), errors(counted.errors)]).pipe(
           sql.withTransaction,
