@@ -24,7 +24,6 @@ import * as AuthKeyRoutes from "./internal/auth/authKeyRoutes.ts"
 import * as Certificate from "./internal/http/certificate.ts"
 import * as SeededRandom from "./internal/data/seededRandom.ts"
 import * as DamRoutes from "./internal/dam/damRoutes.ts"
-import * as DamStore from "./internal/dam/damStore.ts"
 import * as Bills from "./internal/billing/bills.ts"
 import * as Tokens from "./internal/auth/tokens.ts"
 import * as Database from "./internal/data/database.ts"
@@ -45,7 +44,6 @@ import * as Credentials from "./internal/templateCredentials/credentials.ts"
 import * as Expiry from "./internal/tus/expiry.ts"
 import * as TusRoutes from "./internal/tus/tusRoutes.ts"
 import * as UploadLocks from "./internal/tus/uploadLocks.ts"
-import * as UploadStore from "./internal/files/uploadStore.ts"
 import * as Updates from "./internal/assembly/updates.ts"
 import * as Workspaces from "./internal/auth/workspaces.ts"
 import * as Limits from "./Limits.ts"
@@ -224,9 +222,7 @@ const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime,
     Layer.provideMerge(Tokens.layer(tokenLifetime)),
     Layer.provideMerge(Execution.layer),
     Layer.provideMerge(Notifications.layer({ firstPause: notificationPause, allowPrivate: allowPrivateNotifications })),
-    Layer.provideMerge(
-      Layer.mergeAll(DamStore.layer, FaultQueue.layer, UploadStore.layer, Updates.layer, UploadLocks.layer)
-    )
+    Layer.provideMerge(Layer.mergeAll(FaultQueue.layer, Updates.layer, UploadLocks.layer))
   )
 
 const parts = (options: Settings, onRequest: Options["onRequest"]) =>

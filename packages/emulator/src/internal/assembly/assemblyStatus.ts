@@ -75,7 +75,7 @@ const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n
 /** Makes the Status of an Assembly, in the format of the service. */
 export const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.make
-  const uploads = yield* UploadStore.UploadStore
+  const uploads = yield* UploadStore.make
   const files = yield* FileStore.FileStore
   const origin = yield* Origin.Origin
 

@@ -86,7 +86,7 @@ export const make = Effect.gen(function* () {
   const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
   const statuses = yield* AssemblyStatus.make
-  const uploads = yield* UploadStore.UploadStore
+  const uploads = yield* UploadStore.make
   const read = yield* Instructions.reader
   const newId = yield* Ids.hex
 

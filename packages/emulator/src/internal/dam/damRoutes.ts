@@ -25,7 +25,7 @@ const changing = <A>(work: Effect.Effect<A, Refusal.Refusal | StorageFailed>) =>
 const defaultLimit = 100
 
 const routes = Effect.gen(function* () {
-  const dam = yield* DamStore.DamStore
+  const dam = yield* DamStore.make
 
   return yield* Effect.all([
     Route.signed(Operations.Get, {

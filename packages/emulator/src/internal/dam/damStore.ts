@@ -1,10 +1,8 @@
 import type * as DamEntries from "@assembly-effect/schema/DamEntries"
 import type * as Identifier from "@assembly-effect/schema/Identifier"
 import type { Timestamp } from "@assembly-effect/schema/unstable/Timestamp"
-import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -71,7 +69,14 @@ const moved = (
 
 const cursorKey = Statement.column(Schema.String).one
 
-const make = Effect.gen(function* () {
+/**
+ * Stores the assets and folders of all Workspaces.
+ *
+ * Each change is one transaction. Therefore a change is atomic, and concurrent changes run one after the other. The row
+ * of a deleted asset stays, because the Step that stored the asset may run again after a crash, and must find the row
+ * then. The bytes of an asset belong to the upload of its Assembly and stay with the upload.
+ */
+export const make = Effect.gen(function* () {
   const client = yield* SqlClient.SqlClient
   const sql = DamStatements.make(client)
   const key = yield* cursorKey(client`SELECT key FROM dam_cursors`)
@@ -272,14 +277,3 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/**
- * Stores the assets and folders of all Workspaces.
- *
- * Each change is one transaction. Therefore a change is atomic, and concurrent changes run one after the other. The row
- * of a deleted asset stays, because the Step that stored the asset may run again after a crash, and must find the row
- * then. The bytes of an asset belong to the upload of its Assembly and stay with the upload.
- */
-export class DamStore extends Context.Service<DamStore>()("@assembly-effect/emulator/DamStore", { make }) {}
-
-export const layer = Layer.effect(DamStore, DamStore.make)

@@ -22,7 +22,7 @@ export const make = Effect.gen(function* () {
   const limits = yield* Limits.Limits
   const updates = yield* Updates.Updates
   const uploadedFiles = yield* UploadedFiles.make
-  const uploads = yield* UploadStore.UploadStore
+  const uploads = yield* UploadStore.make
   const newId = yield* Ids.hex
 
   const keep = Effect.fnUntraced(function* (assemblyId: string, file: Multipart.File, maxSize: number | null) {

@@ -1,8 +1,6 @@
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -63,7 +61,8 @@ const count = Statement.column(Schema.Int).first
 const page = Statement.rows(PlacedRow).all
 const ids = Statement.column(Schema.String).all
 
-const make = Effect.gen(function* () {
+/** Stores the uploads of all Assemblies, without their bytes. */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound.
   const limit = sql.literal(String(slice))
@@ -137,8 +136,3 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/** Stores the uploads of all Assemblies, without their bytes. */
-export class UploadStore extends Context.Service<UploadStore>()("@assembly-effect/emulator/UploadStore", { make }) {}
-
-export const layer = Layer.effect(UploadStore, UploadStore.make)

@@ -58,7 +58,7 @@ const describe = (
 
 /** Converts finished uploads to the files that Steps process. */
 export const make = Effect.gen(function* () {
-  const uploads = yield* UploadStore.UploadStore
+  const uploads = yield* UploadStore.make
   const files = yield* FileStore.FileStore
   const origin = yield* Origin.Origin
 

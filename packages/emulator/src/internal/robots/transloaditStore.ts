@@ -76,7 +76,7 @@ const placeOf = Effect.fnUntraced(function* (work: Work, source: StepFile) {
  * folders are created. The URL of the result is the URL of the stored version.
  */
 export const make = Effect.gen(function* () {
-  const dam = yield* DamStore.DamStore
+  const dam = yield* DamStore.make
   const newId = yield* Ids.hex
   const origin = yield* Origin.Origin
 
