@@ -22,7 +22,7 @@ import * as AssemblyRoutes from "./internal/assembly/assemblyRoutes.ts"
 import * as Authentication from "./internal/auth/authentication.ts"
 import * as AuthKeyRoutes from "./internal/auth/authKeyRoutes.ts"
 import * as Certificate from "./internal/http/certificate.ts"
-import * as SeededRandom from "./internal/data/seededRandom.ts"
+import * as Ids from "./internal/data/ids.ts"
 import * as DamRoutes from "./internal/dam/damRoutes.ts"
 import * as Bills from "./internal/billing/bills.ts"
 import * as Tokens from "./internal/auth/tokens.ts"
@@ -239,7 +239,7 @@ const parts = (options: Settings, onRequest: Options["onRequest"]) =>
   ).pipe(
     Layer.provide(services(options)),
     Layer.provide(Origin.layer(options)),
-    Layer.provide(SeededRandom.layer(options.seed)),
+    Layer.provide(Ids.layer(options.seed)),
     Layer.provide(storage(options)),
     Layer.provide(Server.layer(options.port, options.limits)),
     Layer.provide(Certificate.layer(options.tls)),

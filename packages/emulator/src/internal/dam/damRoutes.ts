@@ -7,7 +7,7 @@ import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as DamStatements from "./damStatements.ts"
 import * as DamStore from "./damStore.ts"
-import { refuse } from "./refused.ts"
+import { refuse } from "./rules.ts"
 
 /**
  * Refuses a change if the disk fails. Nothing is changed then, and the error code is `DAM_MUTATION_FAILED`, which spec.md

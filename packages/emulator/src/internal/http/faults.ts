@@ -8,6 +8,7 @@ import type { ServerResponse } from "node:http"
 import { constants, Http2ServerResponse } from "node:http2"
 import * as Faults from "../../Faults.ts"
 import * as Around from "./around.ts"
+import * as Refusal from "./refusal.ts"
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 import * as HttpServerError from "effect/http/HttpServerError"
@@ -91,7 +92,7 @@ const message = "The emulator refused this request because of a configured fault
 const toAnswer = (request: Request, { body, headers = {}, status }: Faults.Answer): Response =>
   HttpServerResponse.setHeaders(
     body === undefined
-      ? Around.refused(request, { code: "INJECTED_FAULT", status, message })
+      ? Around.refused(request, Refusal.refuse("INJECTED_FAULT", status, message))
       : HttpServerResponse.text(body, { status }),
     headers
   )

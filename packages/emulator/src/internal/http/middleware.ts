@@ -30,13 +30,13 @@ const headerLimit =
 /**
  * 421 Misdirected Request (RFC 9110, 15.5.20). A host name has at most 253 characters, so a longer text is cut off.
  */
-const unknownHost = (host: string) => ({
-  code: "HOST_NOT_ALLOWED",
-  status: 421,
-  message:
+const unknownHost = (host: string) =>
+  Refusal.refuse(
+    "HOST_NOT_ALLOWED",
+    421,
     `The emulator does not answer at the host "${Printable.escape(host.slice(0, 253))}". ` +
-    "Add the host to allowedHosts (--allowed-host), or make it the publicUrl (--public-url)."
-})
+      "Add the host to allowedHosts (--allowed-host), or make it the publicUrl (--public-url)."
+  )
 
 /**
  * Refuses requests to unknown hosts. An attacker can make a host name resolve to this machine (DNS rebinding). A page

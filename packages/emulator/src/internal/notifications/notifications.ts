@@ -35,10 +35,6 @@ const bodyTimeout = Duration.seconds(1)
 /** The maximum number of characters of a response body that are stored. */
 const maxExcerpt = 1024
 
-/** The pause after the given number of attempts. Each pause is twice as long as the previous pause. */
-const pauseAfter = (attempts: number, first: Duration.Duration): Duration.Duration =>
-  Duration.times(first, 2 ** (attempts - 1))
-
 /**
  * Returns the first characters of a response body, at most `maxExcerpt`, as far as they arrive within `bodyTimeout`. An
  * error in the body is ignored, because the status has arrived.
@@ -56,14 +52,6 @@ const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string
     Stream.runLast,
     Effect.map((text) => Option.getOrElse(text, () => "").slice(0, maxExcerpt))
   )
-
-/** Serializes a form to a body with its content type. */
-const serialize = (form: FormData): Effect.Effect<HttpBody.HttpBody> =>
-  Effect.gen(function* () {
-    const whole = new Response(form)
-    const bytes = yield* Effect.promise(() => whole.bytes())
-    return HttpBody.uint8Array(bytes, whole.headers.get("content-type") ?? "")
-  })
 
 const withoutMeta = (files: ReadonlyArray<Assembly.File>): ReadonlyArray<Assembly.File> =>
   files.map(({ meta: _meta, ...file }) => file)
@@ -136,7 +124,9 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
         const signer = yield* Effect.orDie(Signer.make({ secret: authKey.value.secret }))
         form.set("signature", Redacted.value(yield* signer.sign(text)))
       }
-      return yield* serialize(form)
+      const whole = new Response(form)
+      const bytes = yield* Effect.promise(() => whole.bytes())
+      return HttpBody.uint8Array(bytes, whole.headers.get("content-type") ?? "")
     },
     Effect.provideService(Mac.Mac, mac)
   )
@@ -182,7 +172,8 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     const isCurrent = yield* StorageFailure.retryUntilStored(sent.end(due, outcome))
     if (!isCurrent || outcome.isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
     const { id: _id, ...next } = { ...due, attempt: due.attempt + 1 }
-    yield* StorageFailure.retryUntilStored(schedule(next, pauseAfter(due.attempt, firstPause)))
+    // Each pause is twice as long as the previous pause.
+    yield* StorageFailure.retryUntilStored(schedule(next, Duration.times(firstPause, 2 ** (due.attempt - 1))))
   })
 
   const inBackground = (work: Effect.Effect<unknown>) =>

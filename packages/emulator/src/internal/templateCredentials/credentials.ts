@@ -168,10 +168,7 @@ const routes = Effect.gen(function* () {
   const store = yield* make
   const newId = yield* Ids.hex
 
-  /** The content may also be JSON text. */
-  const orText = <S extends Parameters<typeof TextField.orText>[0]>(params: S) =>
-    TextField.orText(params, "content", jsonDepth)
-
+  // The content may also be JSON text.
   return yield* Effect.all([
     Route.signed(List, {
       encode: Effect.fnUntraced(function* ({ credentials: all, ...said }) {
@@ -199,7 +196,7 @@ const routes = Effect.gen(function* () {
         Effect.map(store.find(authKey.workspace, path.credentialId), (row) => told("READ", "read", row))
     }),
     Route.signed(
-      { ...Operations.Create, params: orText(Operations.Create.params) },
+      { ...Operations.Create, params: TextField.orText(Operations.Create.params, "content", jsonDepth) },
       {
         handle: Effect.fnUntraced(function* ({ authKey: { workspace }, params }) {
           const settings = yield* checked(params)
@@ -211,7 +208,7 @@ const routes = Effect.gen(function* () {
       }
     ),
     Route.signed(
-      { ...Operations.Update, params: orText(Operations.Update.params) },
+      { ...Operations.Update, params: TextField.orText(Operations.Update.params, "content", jsonDepth) },
       {
         unknown: notFound,
         handle: Effect.fnUntraced(function* ({ authKey, params, path }) {

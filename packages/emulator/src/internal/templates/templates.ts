@@ -125,10 +125,7 @@ const routes = Effect.gen(function* () {
   const templates = yield* make
   const newId = yield* Ids.hex
 
-  /** The content may also be JSON text, as the service documents it. */
-  const orText = <S extends Parameters<typeof TextField.orText>[0]>(params: S) =>
-    TextField.orText(params, "template", jsonDepth)
-
+  // The content may also be JSON text, as the service documents it.
   return yield* Effect.all([
     Route.signed(Operations.Get, {
       unknown: notFound,
@@ -139,7 +136,7 @@ const routes = Effect.gen(function* () {
         )
     }),
     Route.signed(
-      { ...Operations.Create, params: orText(Operations.Create.params) },
+      { ...Operations.Create, params: TextField.orText(Operations.Create.params, "template", jsonDepth) },
       {
         handle: Effect.fnUntraced(function* ({ authKey: { workspace }, params }) {
           const now = yield* Clock.currentTimeMillis
@@ -155,7 +152,7 @@ const routes = Effect.gen(function* () {
       }
     ),
     Route.signed(
-      { ...Operations.Update, params: orText(Operations.Update.params) },
+      { ...Operations.Update, params: TextField.orText(Operations.Update.params, "template", jsonDepth) },
       {
         code: "TEMPLATE_VALIDATION_ERROR",
         unknown: notFound,
