@@ -40,7 +40,7 @@ it.effect("what a request asks of every row finds its rows by an index", Databas
   ])
   const listing = { from: 0, to: 1, keywords: [], sort: "last_used", order: "desc", limit: 10, offset: 0n } as const
   assert.include(
-    yield* plan(TemplateStore.page(sql, "emulator", listing)),
+    yield* plan(TemplateStore.pageOf(sql, "emulator", listing)),
     "SEARCH assemblies USING COVERING INDEX assemblies_by_template (workspace=? AND template_id=?)"
   )
 })

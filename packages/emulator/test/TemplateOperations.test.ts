@@ -1,6 +1,6 @@
 import { Assemblies } from "@assembly-effect/api"
 import * as Templates from "@assembly-effect/api/Templates"
-import { DateTime, Duration, Effect, Layer } from "effect"
+import { DateTime, Duration, Effect, type Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
 import * as TemplateStore from "../src/internal/templates/templates.ts"

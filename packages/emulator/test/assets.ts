@@ -2,7 +2,7 @@
 import { Dam } from "@assembly-effect/api"
 import { type DamAsset, Identifier } from "@assembly-effect/schema"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Schema, Stream } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { signedForm } from "./notified.ts"
 import { layerData } from "./stores.ts"

@@ -1,14 +1,14 @@
-import * as Effect from "effect/Effect"
-import * as Record from "effect/Record"
-import * as AssemblyStore from "./assemblyStore.ts"
-import * as FileStore from "../files/fileStore.ts"
-import * as Origin from "../http/origin.ts"
-import * as DateTime from "effect/DateTime"
-import * as UploadStore from "../files/uploadStore.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import * as FileStore from "../files/fileStore.ts"
+import * as UploadStore from "../files/uploadStore.ts"
+import * as Origin from "../http/origin.ts"
 import * as Turns from "../http/turns.ts"
+import * as AssemblyStore from "./assemblyStore.ts"
 
 const encodeStatus = Schema.encodeSync(Assembly.Status)
 const encodeFile = Schema.encodeSync(Assembly.File)

@@ -15,15 +15,6 @@ const allScopes = ["read", "write", "smart_cdn:sign"]
 
 const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
 
-/** The first given Auth Key, else the oldest active Auth Key of the Workspace, else a new Auth Key. */
-const firstKey = Effect.fnUntraced(function* ({ keys, slug }: Workspace.Workspace) {
-  const [asked] = keys
-  if (asked !== undefined) return asked
-  const { firstOf } = yield* AuthKeys.make
-  const existing = yield* firstOf(slug)
-  return Option.isSome(existing) ? existing.value : yield* AuthKeys.random
-})
-
 const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspace.Workspace>) {
   const authKeys = yield* AuthKeys.make
   const owners = new Map<string, string>()
@@ -44,7 +35,9 @@ const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspa
 const asked = Effect.fnUntraced(function* ({ credentials, templates = [], workspaces = [] }: Options) {
   const [first = byDefault, ...others] = workspaces
   const given = credentials === undefined ? first.keys : [credentials, ...first.keys]
-  const key: Workspace.AuthKey = yield* firstKey({ ...first, keys: given })
+  const { firstOf } = yield* AuthKeys.make
+  const kept = given.length > 0 ? Option.fromUndefinedOr(given[0]) : yield* firstOf(first.slug)
+  const key: Workspace.AuthKey = Option.isSome(kept) ? kept.value : yield* AuthKeys.random
   // If an Auth Key of the Workspace has the same key as `credentials`, `credentials` replaces it.
   const rest = given.filter((other) => other.key !== key.key)
   const whole = { ...first, keys: [key, ...rest], templates: [...templates, ...(first.templates ?? [])] }

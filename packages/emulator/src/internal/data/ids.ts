@@ -1,4 +1,3 @@
-import * as Statement from "./statement.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -6,6 +5,7 @@ import * as Base64Url from "effect/encoding/Base64Url"
 import * as Hex from "effect/encoding/Hex"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createHash } from "node:crypto"
+import * as Statement from "./statement.ts"
 
 const generator = (encode: (bytes: Uint8Array) => string) =>
   Effect.map(SecureRandom.SecureRandom, (random) => Effect.map(random.randomBytes(16), encode))

@@ -88,10 +88,10 @@ const guardSessions = (server: Http.Server, { headersTime, idleTime }: Limits.Va
     // A Node timer is used, because this callback does not run in a fiber. The timer ends with its connection.
     // @effect-diagnostics-next-line globalTimers:off
     const closeAfter = (millis: number) => setTimeout(() => session.destroy(), millis).unref()
-    let closing = closeAfter(toMillis(headersTime))
+    let timer = closeAfter(toMillis(headersTime))
     session.on("stream", (stream) => {
       open++
-      clearTimeout(closing)
+      clearTimeout(timer)
       stream.setTimeout(idle, () => {
         // After its body has ended, a request stays open until its response has ended, because live updates may have
         // long pauses.
@@ -100,10 +100,10 @@ const guardSessions = (server: Http.Server, { headersTime, idleTime }: Limits.Va
       })
       stream.once("close", () => {
         open--
-        if (open === 0 && !session.destroyed) closing = closeAfter(keepAlive)
+        if (open === 0 && !session.destroyed) timer = closeAfter(keepAlive)
       })
     })
-    session.once("close", () => clearTimeout(closing))
+    session.once("close", () => clearTimeout(timer))
   })
 }
 

@@ -1,18 +1,18 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Stream from "effect/Stream"
+import * as Multipart from "effect/http/Multipart"
 import type { ServerResponse } from "node:http"
 import { constants, Http2ServerResponse } from "node:http2"
 import * as Faults from "../../Faults.ts"
 import * as Around from "./around.ts"
 import * as Refusal from "./refusal.ts"
-import * as Context from "effect/Context"
-import * as Layer from "effect/Layer"
-import * as HttpServerError from "effect/http/HttpServerError"
-import * as Multipart from "effect/http/Multipart"
 
 const matches = ({ method, path }: Faults.Where, request: Around.Request): boolean =>
   (method === undefined || method === request.method) && (path === undefined || Around.matches(path, request))

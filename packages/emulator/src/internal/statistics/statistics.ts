@@ -1,18 +1,18 @@
+import * as Operations from "@assembly-effect/api/Assemblies"
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
 import * as Struct from "effect/Struct"
-import * as Statement from "../data/statement.ts"
-import * as Turns from "../http/turns.ts"
-import * as Operations from "@assembly-effect/api/Assemblies"
-import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as HttpRouter from "effect/http/HttpRouter"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as Statement from "../data/statement.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
+import * as Turns from "../http/turns.ts"
 
 /** The length of a time bucket in seconds. */
 const granularity = 3600

@@ -1,21 +1,21 @@
-import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
-import * as NamedRows from "../data/namedRows.ts"
-import * as Statement from "../data/statement.ts"
-import * as Turns from "../http/turns.ts"
 import * as Operations from "@assembly-effect/api/TemplateCredentials"
+import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Scalar from "@assembly-effect/schema/unstable/Scalar"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
-import * as HttpRouter from "effect/http/HttpRouter"
+import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Limits from "../limits.ts"
+import * as Schema from "effect/Schema"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as Ids from "../data/ids.ts"
+import * as NamedRows from "../data/namedRows.ts"
+import * as Statement from "../data/statement.ts"
 import * as TextField from "../data/textField.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
+import * as Turns from "../http/turns.ts"
+import * as Limits from "../limits.ts"
 import * as CredentialTypes from "./credentialTypes.ts"
 
 /**
@@ -171,8 +171,8 @@ const routes = Effect.gen(function* () {
   // The content may also be JSON text.
   return yield* Effect.all([
     Route.signed(List, {
-      encode: Effect.fnUntraced(function* ({ credentials: all, ...said }) {
-        return { ...said, credentials: yield* Turns.map(all, (one) => encodeCredential(one)) }
+      encode: Effect.fnUntraced(function* ({ credentials: told, ...said }) {
+        return { ...said, credentials: yield* Turns.map(told, (one) => encodeCredential(one)) }
       }),
       handle: Effect.fnUntraced(function* ({ authKey, params: { order = "desc", page = 1, sort = "created" } }) {
         // All Template Credentials are on the first page. The official client asks for pages until one is empty.

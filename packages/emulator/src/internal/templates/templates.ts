@@ -1,22 +1,22 @@
-import * as Template from "@assembly-effect/schema/Template"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
-import * as NamedRows from "../data/namedRows.ts"
-import * as Statement from "../data/statement.ts"
-import * as Refusal from "../http/refusal.ts"
-import * as Turns from "../http/turns.ts"
 import * as Operations from "@assembly-effect/api/Templates"
+import * as Template from "@assembly-effect/schema/Template"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
-import * as HttpRouter from "effect/http/HttpRouter"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import * as Limits from "../limits.ts"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as Database from "../data/database.ts"
 import * as Ids from "../data/ids.ts"
 import * as KeywordLimit from "../data/keywordLimit.ts"
+import * as NamedRows from "../data/namedRows.ts"
+import * as Statement from "../data/statement.ts"
 import * as TextField from "../data/textField.ts"
+import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
+import * as Turns from "../http/turns.ts"
+import * as Limits from "../limits.ts"
 
 /** A Template in the database. */
 const Row = Schema.Struct({
@@ -59,7 +59,7 @@ const listed = (sql: SqlClient.SqlClient, workspace: string, { from, keywords, t
   )`
 
 /** The query for one page of a list. This function is exported, because a test checks the query plan. */
-export const page = (sql: SqlClient.SqlClient, workspace: string, listing: Listing) => sql`
+export const pageOf = (sql: SqlClient.SqlClient, workspace: string, listing: Listing) => sql`
   SELECT *, ${sql.literal(lastUsed)} AS last_used ${listed(sql, workspace, listing)}
   ${NamedRows.orderBy(sql, listing)} LIMIT ${listing.limit} OFFSET ${listing.offset}`
 
@@ -90,7 +90,7 @@ export const make = Effect.gen(function* () {
     /** Returns one page of Templates, and the number of Templates on all pages. */
     list: (workspace: string, listing: Listing) =>
       Effect.all({
-        rows: all(page(sql, workspace, listing)),
+        rows: all(pageOf(sql, workspace, listing)),
         count: Statement.count(sql`SELECT count(*) ${listed(sql, workspace, listing)}`)
       }).pipe(sql.withTransaction, Statement.stored, Turns.take)
   }
