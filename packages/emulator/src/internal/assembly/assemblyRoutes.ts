@@ -82,16 +82,15 @@ const routes = Effect.gen(function* () {
     updateRoute,
     Route.signed(Operations.Create, {
       ...creating,
-      handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
+      handle: ({ path, ...call }) => creation.create({ ...call, id: path.assemblyId })
     }),
     Route.signed(Operations.Replace, {
       ...creating,
-      handle: ({ fields, path, ...call }) =>
-        creation.create({ ...call, id: path.assemblyId, replaces: true, form: fields })
+      handle: ({ path, ...call }) => creation.create({ ...call, id: path.assemblyId, replaces: true })
     }),
     Route.signed(CreateWithoutId, {
       ...creating,
-      handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
+      handle: (call) => creation.create({ ...call, id: undefined })
     }),
     Route.signed(Operations.Replay, {
       invalid: Refusal.invalidForm,

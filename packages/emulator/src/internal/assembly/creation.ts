@@ -33,7 +33,7 @@ interface Request {
   readonly authKey: Authentication.Caller
   /** The params before decoding. */
   readonly raw: Schema.JsonObject
-  readonly form: Assembly.CreateForm
+  readonly fields: Assembly.CreateForm
   readonly others: Form.Fields
   readonly files: Form.Form["files"]
 }
@@ -162,7 +162,7 @@ export const make = Effect.gen(function* () {
       )
     )
 
-  const create = Effect.fnUntraced(function* ({ authKey, files, form, others, raw, ...request }: Request) {
+  const create = Effect.fnUntraced(function* ({ authKey, fields, files, others, raw, ...request }: Request) {
     const { options, params } = yield* read(authKey.workspace, raw)
     const { isQuiet, ...columns } = options
     const id = Assembly.AssemblyId.make(request.id ?? (yield* newId))
@@ -179,7 +179,7 @@ export const make = Effect.gen(function* () {
       notify_url: params.notifyUrl ?? null,
       // As in the service, form fields override the signed `fields`, although form fields are not signed.
       fields: { ...params.fields, ...others },
-      expected_uploads: form.numExpectedUploadFiles ?? 0,
+      expected_uploads: fields.numExpectedUploadFiles ?? 0,
       parent_id: null,
       uploads_from: null,
       receiving: files !== undefined

@@ -171,8 +171,8 @@ const routes = Effect.gen(function* () {
   // The content may also be JSON text.
   return yield* Effect.all([
     Route.signed(List, {
-      encode: Effect.fnUntraced(function* ({ credentials: told, ...said }) {
-        return { ...said, credentials: yield* Turns.map(told, (one) => encodeCredential(one)) }
+      encode: Effect.fnUntraced(function* ({ credentials: listed, ...said }) {
+        return { ...said, credentials: yield* Turns.map(listed, (one) => encodeCredential(one)) }
       }),
       handle: Effect.fnUntraced(function* ({ authKey, params: { order = "desc", page = 1, sort = "created" } }) {
         // All Template Credentials are on the first page. The official client asks for pages until one is empty.

@@ -38,30 +38,29 @@ export const defaults = {
   transcoding_result_expiry: null
 } as const
 
-/** A list request. `from` and `to` are milliseconds since the epoch. */
-export interface Listing extends NamedRows.Order {
-  readonly from: number
-  readonly to: number
-  readonly keywords: ReadonlyArray<string>
-  readonly limit: number
-  readonly offset: bigint
-}
-
 const lastUsed = `(SELECT max(created_at) FROM assemblies
   WHERE assemblies.workspace = templates.workspace AND assemblies.template_id = templates.id)`
 
-/** The part of a query that selects the Templates for a list request. */
-const listed = (sql: SqlClient.SqlClient, workspace: string, { from, keywords, to }: Listing) => sql`
+/** The part of a statement that selects the Templates for a list request. */
+const listed = (
+  sql: SqlClient.SqlClient,
+  workspace: string,
+  { fromDate, keywords = [], toDate }: Template.Query
+) => sql`
   FROM templates
-  WHERE workspace = ${workspace} AND created_at > ${from} AND created_at < ${to} AND NOT EXISTS (
-    SELECT 1 FROM json_each(${JSON.stringify(keywords)}) AS keyword
-    WHERE instr(lower(concat_ws(char(10), templates.id, name, content)), lower(keyword.value)) = 0
-  )`
+  WHERE workspace = ${workspace} AND created_at > ${fromDate?.epochMilliseconds ?? 0}
+    AND created_at < ${toDate?.epochMilliseconds ?? Number.MAX_SAFE_INTEGER} AND NOT EXISTS (
+      SELECT 1 FROM json_each(${JSON.stringify(keywords)}) AS keyword
+      WHERE instr(lower(concat_ws(char(10), templates.id, name, content)), lower(keyword.value)) = 0
+    )`
 
-/** The query for one page of a list. This function is exported, because a test checks the query plan. */
-export const pageOf = (sql: SqlClient.SqlClient, workspace: string, listing: Listing) => sql`
-  SELECT *, ${sql.literal(lastUsed)} AS last_used ${listed(sql, workspace, listing)}
-  ${NamedRows.orderBy(sql, listing)} LIMIT ${listing.limit} OFFSET ${listing.offset}`
+/** The statement for one page of a list. This function is exported, because a test checks the query plan. */
+export const pageOf = (sql: SqlClient.SqlClient, workspace: string, query: Template.Query) => {
+  const { order = "desc", page = 1, pageSize = 50, sort = "created" } = query
+  return sql`
+    SELECT *, ${sql.literal(lastUsed)} AS last_used ${listed(sql, workspace, query)}
+    ${NamedRows.orderBy(sql, { order, sort })} LIMIT ${pageSize} OFFSET ${Database.offsetOf(page, pageSize)}`
+}
 
 /** The refusal of an unknown Template. The specification does not define the error code. */
 const notFound = Refusal.refuse("TEMPLATE_NOT_FOUND", 404, "There is no such Template in this Workspace.")
@@ -88,10 +87,10 @@ export const make = Effect.gen(function* () {
         () => notFound
       ),
     /** Returns one page of Templates, and the number of Templates on all pages. */
-    list: (workspace: string, listing: Listing) =>
+    list: (workspace: string, query: Template.Query) =>
       Effect.all({
-        rows: all(pageOf(sql, workspace, listing)),
-        count: Statement.count(sql`SELECT count(*) ${listed(sql, workspace, listing)}`)
+        rows: all(pageOf(sql, workspace, query)),
+        count: Statement.count(sql`SELECT count(*) ${listed(sql, workspace, query)}`)
       }).pipe(sql.withTransaction, Statement.stored, Turns.take)
   }
 })
@@ -175,18 +174,9 @@ const routes = Effect.gen(function* () {
     }),
     Route.signed(Operations.List, {
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
-        const { fromDate, keywords = [], order = "desc", page = 1, pageSize: limit = 50, sort = "created" } = params
-        yield* KeywordLimit.check(keywords)
+        yield* KeywordLimit.check(params.keywords ?? [])
         if (params.includeBuiltin?.startsWith("exclusively-")) return noBuiltin
-        const { count, rows } = yield* templates.list(authKey.workspace, {
-          from: fromDate?.epochMilliseconds ?? 0,
-          to: params.toDate?.epochMilliseconds ?? Number.MAX_SAFE_INTEGER,
-          keywords,
-          sort,
-          order,
-          limit,
-          offset: Database.offsetOf(page, limit)
-        })
+        const { count, rows } = yield* templates.list(authKey.workspace, params)
         return { count, items: rows.map(toItem) }
       })
     })
