@@ -162,14 +162,6 @@ export const make = Effect.gen(function* () {
   const columns = sql.literal(Object.keys(Row.fields).join(", "))
   const busy = sql.literal("state IN ('uploading', 'executing')")
 
-  const begin = (id: string, millis: number) => {
-    /** The number of finished tus uploads. Partial uploads do not count (spec.md, "Create a tus upload"). */
-    const arrived = sql`SELECT arrived FROM upload_counts WHERE assembly_id = ${id}`
-    return Statement.isChange(sql`
-      UPDATE assemblies SET state = 'executing', uploaded_at = ${millis}
-      WHERE id = ${id} AND state = 'uploading' AND receiving = 0 AND expected_uploads <= coalesce((${arrived}), 0)`)
-  }
-
   const insert = (assembly: New) =>
     Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(encodeNew(assembly))} ON CONFLICT DO NOTHING`)
 
@@ -201,10 +193,7 @@ export const make = Effect.gen(function* () {
     find,
     /** Finds an Assembly of a Workspace. */
     findIn: (workspace: string, id: string) =>
-      Effect.map(
-        find(id),
-        Option.filter((row) => row.workspace === workspace)
-      ),
+      find(id).pipe(Effect.map(Option.filter((row) => row.workspace === workspace))),
     /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
     made: Effect.fnUntraced(function* (id: string) {
       const row = yield* turn(() => made(sql`SELECT uploads, results FROM assemblies WHERE id = ${id}`))
@@ -222,9 +211,15 @@ export const make = Effect.gen(function* () {
     received: (id: string) => Statement.run(sql`UPDATE assemblies SET receiving = 0 WHERE id = ${id}`),
     /**
      * Changes the state to `executing` if every expected upload and every file of the form has arrived. Returns whether
-     * this call changed the state.
+     * this call changed the state. Partial uploads do not count (spec.md, "Create a tus upload").
      */
-    beginExecution: (id: string) => Effect.flatMap(Clock.currentTimeMillis, (millis) => begin(id, millis)),
+    beginExecution: (id: string) =>
+      Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+        Statement.isChange(sql`
+          UPDATE assemblies SET state = 'executing', uploaded_at = ${millis}
+          WHERE id = ${id} AND state = 'uploading' AND receiving = 0
+            AND expected_uploads <= coalesce((SELECT arrived FROM upload_counts WHERE assembly_id = ${id}), 0)`)
+      ),
     /** Records the files that the execution of an Assembly works on. */
     works: (id: string, uploads: ReadonlyArray<Assembly.File>) =>
       turn(() =>

@@ -19,7 +19,6 @@ import * as Statement from "../data/statement.ts"
 import * as Instructions from "./instructions.ts"
 import * as Origin from "../http/origin.ts"
 import * as Refusal from "../http/refusal.ts"
-import { maxSizeExceeded, tooManyFiles } from "../robots/robot.ts"
 import { region } from "../statistics/statistics.ts"
 import * as UploadLocks from "../tus/uploadLocks.ts"
 
@@ -81,7 +80,7 @@ export const make = Effect.gen(function* () {
   const admit = yield* AccountQuota.make
   const assemblies = yield* AssemblyStore.make
   const execution = yield* Execution.Execution
-  const formFiles = yield* FormFiles.make
+  const receiveFiles = yield* FormFiles.make
   const limits = yield* Limits.Limits
   const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
@@ -149,9 +148,8 @@ export const make = Effect.gen(function* () {
     Effect.uninterruptibleMask((restore) =>
       inserted.pipe(
         Effect.andThen(
-          restore(formFiles.receive(id, files, maxSize)).pipe(
-            Effect.catchTag("Oversized", () => execution.fail(id, maxSizeExceeded)),
-            Effect.catchTag("TooMany", () => execution.fail(id, tooManyFiles)),
+          restore(receiveFiles(id, files, maxSize)).pipe(
+            Effect.catchTag("StepFailed", (failure) => execution.fail(id, failure)),
             Effect.catchTag("Malformed", () => execution.abort(id)),
             Effect.andThen(assemblies.received(id)),
             // Aborts the Assembly if the request is interrupted or the disk fails.
