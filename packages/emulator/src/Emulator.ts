@@ -221,7 +221,7 @@ const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime,
     Layer.provideMerge(Expiry.layer(uploadLifetime)),
     Layer.provideMerge(Tokens.layer(tokenLifetime)),
     Layer.provideMerge(Execution.layer),
-    Layer.provideMerge(Notifications.layer({ firstPause: notificationPause, allowPrivate: allowPrivateNotifications })),
+    Layer.provideMerge(Notifications.layer(notificationPause, allowPrivateNotifications)),
     Layer.provideMerge(Layer.mergeAll(FaultQueue.layer, Updates.layer, UploadLocks.layer))
   )
 
@@ -238,7 +238,7 @@ const parts = (options: Settings, onRequest: Options["onRequest"]) =>
     })
   ).pipe(
     Layer.provide(services(options)),
-    Layer.provide(Origin.layer(options)),
+    Layer.provide(Origin.layer(options.publicUrl, options.allowedHosts)),
     Layer.provide(Ids.layer(options.seed)),
     Layer.provide(storage(options)),
     Layer.provide(Server.layer(options.port, options.limits)),

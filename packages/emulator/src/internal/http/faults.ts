@@ -17,7 +17,7 @@ import * as Refusal from "./refusal.ts"
 const matches = ({ method, path }: Faults.Where, request: Around.Request): boolean =>
   (method === undefined || method === request.method) && (path === undefined || Around.matches(path, request))
 
-const makeQueue = Effect.sync(() => {
+const make = Effect.sync(() => {
   let waiting: ReadonlyArray<{ readonly fault: Faults.Fault; left: number }> = []
   return {
     inject: (fault: Faults.Fault) =>
@@ -40,7 +40,7 @@ const makeQueue = Effect.sync(() => {
 
 /** The injected faults, in the order of their injection. */
 export class FaultQueue extends Context.Service<FaultQueue>()("@assembly-effect/emulator/FaultQueue", {
-  make: makeQueue
+  make
 }) {}
 
 export const layer = Layer.effect(FaultQueue, FaultQueue.make)

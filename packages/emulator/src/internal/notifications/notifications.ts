@@ -91,12 +91,7 @@ const unanswered = (error: string, isFinal = false) => ({ code: undefined, data:
 /**
  * `firstPause`: the pause between the first and the second attempt. `allowPrivate`: whether any host may be notified.
  */
-interface Options {
-  readonly firstPause: Duration.Duration
-  readonly allowPrivate: boolean
-}
-
-const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options) {
+const make = Effect.fnUntraced(function* (firstPause: Duration.Duration, allowPrivate: boolean) {
   const assemblies = yield* AssemblyStore.make
   const authKeys = yield* AuthKeys.make
   const mac = yield* Mac.Mac
@@ -238,5 +233,5 @@ export class Notifications extends Context.Service<Notifications>()("@assembly-e
   make
 }) {}
 
-export const layer = (options: Options) =>
-  Layer.effect(Notifications, make(options)).pipe(Layer.provide(NodeCrypto.layerMac))
+export const layer = (...options: Parameters<typeof make>) =>
+  Layer.effect(Notifications, make(...options)).pipe(Layer.provide(NodeCrypto.layerMac))
