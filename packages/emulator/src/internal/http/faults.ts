@@ -39,9 +39,7 @@ const make = Effect.sync(() => {
 })
 
 /** The injected faults, in the order of their injection. */
-export class FaultQueue extends Context.Service<FaultQueue>()("@assembly-effect/emulator/FaultQueue", {
-  make
-}) {}
+export class FaultQueue extends Context.Service<FaultQueue>()("@assembly-effect/emulator/FaultQueue", { make }) {}
 
 export const layer = Layer.effect(FaultQueue, FaultQueue.make)
 
