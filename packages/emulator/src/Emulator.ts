@@ -19,17 +19,13 @@ import type * as Redacted from "effect/Redacted"
 import type * as EmulatorError from "./EmulatorError.ts"
 import type * as Faults from "./Faults.ts"
 import * as AssemblyRoutes from "./internal/assembly/assemblyRoutes.ts"
-import * as AssemblyStatus from "./internal/assembly/assemblyStatus.ts"
-import * as AssemblyStore from "./internal/assembly/assemblyStore.ts"
 import * as Authentication from "./internal/auth/authentication.ts"
 import * as AuthKeyRoutes from "./internal/auth/authKeyRoutes.ts"
-import * as AuthKeys from "./internal/auth/authKeys.ts"
 import * as Certificate from "./internal/http/certificate.ts"
-import * as SeededRandom from "./internal/data/seededRandom.ts"
+import * as Ids from "./internal/data/ids.ts"
 import * as DamRoutes from "./internal/dam/damRoutes.ts"
-import * as DamStore from "./internal/dam/damStore.ts"
 import * as Bills from "./internal/billing/bills.ts"
-import * as BearerTokens from "./internal/auth/bearerTokens.ts"
+import * as Tokens from "./internal/auth/tokens.ts"
 import * as Database from "./internal/data/database.ts"
 import * as StorageFailure from "./internal/data/storageFailure.ts"
 import * as Execution from "./internal/assembly/execution.ts"
@@ -38,26 +34,17 @@ import * as FileStore from "./internal/files/fileStore.ts"
 import * as Middleware from "./internal/http/middleware.ts"
 import * as NotificationRoutes from "./internal/notifications/notificationRoutes.ts"
 import * as Notifications from "./internal/notifications/notifications.ts"
-import * as NotificationStore from "./internal/notifications/notificationStore.ts"
 import * as Origin from "./internal/http/origin.ts"
-import * as NotificationClient from "./internal/notifications/notificationClient.ts"
-import * as QueueRoutes from "./internal/queues/queueRoutes.ts"
+import * as JobSlots from "./internal/queues/jobSlots.ts"
 import * as Server from "./internal/http/server.ts"
 import * as ResultRoutes from "./internal/files/resultRoutes.ts"
-import * as SlotStore from "./internal/queues/slotStore.ts"
 import * as Statistics from "./internal/statistics/statistics.ts"
-import * as TemplateRoutes from "./internal/templates/templateRoutes.ts"
-import * as TemplateStore from "./internal/templates/templateStore.ts"
-import * as CredentialRoutes from "./internal/templateCredentials/credentialRoutes.ts"
-import * as CredentialStore from "./internal/templateCredentials/credentialStore.ts"
-import * as TokenRoutes from "./internal/auth/tokenRoutes.ts"
+import * as Templates from "./internal/templates/templates.ts"
+import * as Credentials from "./internal/templateCredentials/credentials.ts"
 import * as Expiry from "./internal/tus/expiry.ts"
 import * as TusRoutes from "./internal/tus/tusRoutes.ts"
 import * as UploadLocks from "./internal/tus/uploadLocks.ts"
-import * as UploadStore from "./internal/files/uploadStore.ts"
-import * as Turns from "./internal/http/turns.ts"
 import * as Updates from "./internal/assembly/updates.ts"
-import * as UploadedFiles from "./internal/files/uploadedFiles.ts"
 import * as Workspaces from "./internal/auth/workspaces.ts"
 import * as Limits from "./Limits.ts"
 import * as EmulatorLimits from "./internal/limits.ts"
@@ -211,61 +198,38 @@ const storage = ({ data }: Settings) =>
     })
   )
 
-const routes = (onRequest: Options["onRequest"], quotas: typeof Quotas.Settings.Type | undefined) =>
+const routes = (onRequest: Options["onRequest"]) =>
   Layer.mergeAll(
-    AssemblyRoutes.layer(quotas),
+    AssemblyRoutes.layer,
     AuthKeyRoutes.layer,
     NotificationRoutes.layer,
     Statistics.layer,
     Bills.layer,
-    QueueRoutes.layer,
+    JobSlots.layer,
     DamRoutes.layer,
     ResultRoutes.layer,
-    TemplateRoutes.layer,
-    CredentialRoutes.layer,
-    TokenRoutes.layer,
+    Templates.layer,
+    Credentials.layer,
+    Tokens.layerRoutes,
     TusRoutes.layer,
-    Middleware.layer(onRequest, quotas)
+    Middleware.layer(onRequest)
   )
-
-const stores = Layer.mergeAll(
-  AssemblyStore.layer,
-  AuthKeys.layer,
-  DamStore.layer,
-  NotificationStore.layer,
-  SlotStore.layer,
-  TemplateStore.layer,
-  CredentialStore.layer,
-  UploadStore.layer
-)
 
 /** The services behind the routes. */
 const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime, uploadLifetime }: Settings) =>
   Authentication.layer.pipe(
     Layer.provideMerge(Expiry.layer(uploadLifetime)),
-    Layer.provideMerge(BearerTokens.layer(tokenLifetime)),
+    Layer.provideMerge(Tokens.layer(tokenLifetime)),
     Layer.provideMerge(Execution.layer),
-    Layer.provideMerge(Notifications.layer({ firstPause: notificationPause, allowPrivate: allowPrivateNotifications })),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        AssemblyStatus.layer,
-        FaultQueue.layer,
-        NotificationClient.layer(),
-        Updates.layer,
-        UploadLocks.layer,
-        UploadedFiles.layer
-      )
-    ),
-    Layer.provideMerge(stores),
-    Layer.provideMerge(Turns.layer)
+    Layer.provideMerge(Notifications.layer(notificationPause, allowPrivateNotifications)),
+    Layer.provideMerge(Layer.mergeAll(FaultQueue.layer, Updates.layer, UploadLocks.layer))
   )
 
-const parts = (options: Settings, onRequest: Options["onRequest"]) => {
-  const quotas = options.quotas === "service" ? Schema.decodeSync(Quotas.Settings)({}) : options.quotas
-  return Layer.mergeAll(
+const parts = (options: Settings, onRequest: Options["onRequest"]) =>
+  Layer.mergeAll(
     emulator(options),
     FaultQueue.layerFaults,
-    HttpRouter.serve(routes(onRequest, quotas), {
+    HttpRouter.serve(routes(onRequest), {
       disableLogger: true,
       disableListenLog: true,
       // By default, the router matches path variables of at most 100 characters. The name of a Template may have 255
@@ -274,15 +238,20 @@ const parts = (options: Settings, onRequest: Options["onRequest"]) => {
     })
   ).pipe(
     Layer.provide(services(options)),
-    Layer.provide(Origin.layer(options)),
-    Layer.provide(SeededRandom.layer(options.seed)),
+    Layer.provide(Origin.layer(options.publicUrl, options.allowedHosts)),
+    Layer.provide(Ids.layer(options.seed)),
     Layer.provide(storage(options)),
     Layer.provide(Server.layer(options.port, options.limits)),
     Layer.provide(Certificate.layer(options.tls)),
     Layer.provide([NodeFileSystem.layer, NodePath.layer]),
-    Layer.provide(Layer.succeed(EmulatorLimits.Limits, options.limits))
+    Layer.provide(Layer.succeed(EmulatorLimits.Limits, options.limits)),
+    Layer.provide(
+      Layer.succeed(
+        EmulatorLimits.Quotas,
+        options.quotas === "service" ? Schema.decodeSync(Quotas.Settings)({}) : options.quotas
+      )
+    )
   )
-}
 
 /**
  * An emulator that runs until its scope closes.

@@ -65,7 +65,7 @@ it.live("an inactive Auth Key is refused with every proof, and stays in the list
 })
 /** A store with two Auth Keys. `first` and `second` are the Auth Keys of authenticated requests. */
 const records = Effect.gen(function* () {
-  const store = yield* Store.AuthKeys
+  const store = yield* Store.make
   const put = Effect.fnUntraced(function* (key: string) {
     const secret = Redacted.make(`the secret of ${key}`)
     yield* store.put({ key, secret, workspace: "main", scopes: ["read", "write"], isActive: true })
@@ -74,7 +74,7 @@ const records = Effect.gen(function* () {
   return { store, first: yield* put("first"), second: yield* put("second") }
 })
 
-const testStore = Layer.provideMerge(Store.layer, layerData())
+const testStore = layerData()
 
 it.effect("an Auth Key that is deleted after it was authenticated changes nothing any more", testStore, function* () {
   const { first, second, store } = yield* records

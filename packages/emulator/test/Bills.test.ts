@@ -17,7 +17,7 @@ const end = Effect.fnUntraced(function* (
   workspace: string,
   moved: readonly [input: number, output: number] | undefined
 ) {
-  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblies = yield* AssemblyStore.make
   const assembly = yield* newAssembly(workspace)
   const { id } = assembly
   yield* assemblies.insert(assembly)

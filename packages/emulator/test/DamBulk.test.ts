@@ -92,7 +92,7 @@ const main = "main"
 
 /** The paths of all assets of the Workspace, and the number of its folders. */
 const state = Effect.gen(function* () {
-  const dam = yield* DamStore.DamStore
+  const dam = yield* DamStore.make
   const sql = yield* SqlClient.SqlClient
   const { assets } = yield* dam.list({ workspace: main, prefix: "", cursor: undefined, limit: 1000 })
   return { paths: assets.map(({ path }) => path), folders: yield* sql`SELECT count(*) FROM folders`.values }
@@ -101,22 +101,22 @@ const state = Effect.gen(function* () {
 type Change = (
   ids: ReadonlyArray<Identifier.AssetId>,
   folder: Identifier.FolderId | null
-) => Effect.Effect<unknown, object, DamStore.DamStore>
+) => Effect.Effect<unknown, object, Effect.Services<typeof DamStore.make>>
 
 describe("A failure in the middle of a change", () => {
   const changes: Readonly<Record<string, Change>> = {
     moveMany: (assetIds, destinationFolderId) =>
-      DamStore.DamStore.use((dam) => dam.moveMany({ workspace: main, assetIds, destinationFolderId })),
-    remove: (ids) => DamStore.DamStore.use((dam) => dam.remove(main, ids)),
+      Effect.flatMap(DamStore.make, (dam) => dam.moveMany({ workspace: main, assetIds, destinationFolderId })),
+    remove: (ids) => Effect.flatMap(DamStore.make, (dam) => dam.remove(main, ids)),
     // This move creates folders before it moves the asset.
     moveEntry: () =>
-      DamStore.DamStore.use((dam) =>
+      Effect.flatMap(DamStore.make, (dam) =>
         dam.moveEntry({ workspace: main, source: "from/50", destination: "new/folders/for/it" })
       )
   }
 
   const target = Effect.gen(function* () {
-    const dam = yield* DamStore.DamStore
+    const dam = yield* DamStore.make
     const { id } = yield* put("target/there")
     const there = yield* dam.move({ workspace: main, assetId: id, filename: "there", destinationFolderId: undefined })
     return there.folder_id
@@ -149,7 +149,7 @@ describe("A failure in the middle of a change", () => {
 })
 
 effect("work that is repeated after a crash does not bring back a deleted asset", layerStore(), function* () {
-  const dam = yield* DamStore.DamStore
+  const dam = yield* DamStore.make
   const { id, version } = yield* put("file", { madeBy: "a Step" })
   yield* dam.remove(main, [id])
   assert.deepStrictEqual(yield* put("file", { madeBy: "a Step" }), { id, version })

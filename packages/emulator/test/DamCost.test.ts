@@ -25,7 +25,7 @@ const workspace = "main"
 
 /** Runs all operations of the DAM except the list. */
 const operations = Effect.gen(function* () {
-  const dam = yield* DamStore.DamStore
+  const dam = yield* DamStore.make
   const [first, second] = [yield* put("a/b/first"), yield* put("a/b/second")]
   yield* put("a/b/second")
   const assetIds: ReadonlyArray<Identifier.AssetId> = [first.id, second.id]

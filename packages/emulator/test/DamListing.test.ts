@@ -20,7 +20,7 @@ const joined = (folder: string, name: string) => (folder === "" ? name : `${fold
 
 /** Makes a random change of the assets. A refused change has no effect. */
 const act = Effect.fnUntraced(function* (workspace: string, model: Model, draw: Draw) {
-  const dam = yield* DamStore.DamStore
+  const dam = yield* DamStore.make
   const known = [...model.keys()]
   const some = () => [...new Set(Array.from({ length: 1 + draw.below(3) }, () => draw.of(known)))]
   const name = `f${draw.below(40)}`
@@ -65,7 +65,7 @@ const act = Effect.fnUntraced(function* (workspace: string, model: Model, draw: 
 
 /** Reads the path of each asset again. */
 const refresh = Effect.fnUntraced(function* (workspace: string, model: Model) {
-  const dam = yield* DamStore.DamStore
+  const dam = yield* DamStore.make
   for (const id of model.keys()) model.set(id, (yield* dam.get(workspace, id, undefined)).path)
 })
 
@@ -74,7 +74,7 @@ describe("A walk through the list", () => {
     let pages = 0
     let kept = 0
     let moved = 0
-    const dam = yield* DamStore.DamStore
+    const dam = yield* DamStore.make
     for (let walk = 0; walk < walks; walk++) {
       const draw = new Draw(`walk ${walk}`)
       const workspace = `walk ${walk}`
@@ -119,7 +119,7 @@ describe("A walk through the list", () => {
     "has no asset that was stored since its first page, even if all but %i were deleted before that",
     layerStore(),
     function* ([kept, paths]) {
-      const dam = yield* DamStore.DamStore
+      const dam = yield* DamStore.make
       const stored: Array<Identifier.AssetId> = []
       for (let index = 0; index < 4; index++) stored.push((yield* put(`old/${index}`)).id)
       const first = yield* dam.list({ workspace: "main", prefix: "", cursor: undefined, limit: 1 })

@@ -3,7 +3,7 @@ import { DateTime, Effect } from "effect"
 import { SqlClient, type Statement as Fragment } from "effect/sql"
 import { setFlagsFromString } from "node:v8"
 import * as Database from "../src/internal/data/database.ts"
-import * as TemplateStore from "../src/internal/templates/templateStore.ts"
+import * as TemplateStore from "../src/internal/templates/templates.ts"
 import * as UsedSignatures from "../src/internal/auth/usedSignatures.ts"
 import { defaults } from "@assembly-effect/emulator/Limits"
 import * as Limits from "../src/internal/limits.ts"
@@ -34,9 +34,8 @@ it.effect("what a request asks of every row finds its rows by an index", Databas
   assert.deepStrictEqual(yield* plan(UsedSignatures.forget(sql, 0)), [
     "SEARCH used_signatures USING INDEX used_signatures_by_expiry (expires_at<?)"
   ])
-  const listing = { from: 0, to: 1, keywords: [], sort: "last_used", order: "desc", limit: 10, offset: 0n } as const
   assert.include(
-    yield* plan(TemplateStore.page(sql, "emulator", listing)),
+    yield* plan(TemplateStore.pageOf(sql, "emulator", { sort: "last_used" })),
     "SEARCH assemblies USING COVERING INDEX assemblies_by_template (workspace=? AND template_id=?)"
   )
 })

@@ -4,7 +4,7 @@ import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import * as SlotStore from "../src/internal/queues/slotStore.ts"
+import * as SlotStore from "../src/internal/queues/jobSlots.ts"
 import type * as SlotUse from "../src/internal/queues/slotUse.ts"
 import { as, refused, south, workspaces } from "./keys.ts"
 import { call } from "./signedCalls.ts"
@@ -43,7 +43,7 @@ const countSlowly = (
   }
 }
 
-const stores = Layer.provideMerge(SlotStore.layer, layerAssemblies)
+const stores = layerAssemblies
 
 let ids = 0
 
@@ -56,7 +56,7 @@ const insert = Effect.fnUntraced(function* (start: number | null, end: number | 
 })
 
 const history = (since: number, bucketLength: number, region = "all") =>
-  SlotStore.SlotStore.use((slots) =>
+  Effect.flatMap(SlotStore.make, (slots) =>
     slots.history({ workspace: "north", region, since: DateTime.makeUnsafe(since) }, bucketLength)
   )
 

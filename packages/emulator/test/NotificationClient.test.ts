@@ -20,7 +20,7 @@ const ask = Effect.fnUntraced(function* (
       addresses.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 }))
     )
   }
-  const outbound = yield* NotificationClient.NotificationClient.pipe(Effect.provide(NotificationClient.layer(resolve)))
+  const outbound = yield* NotificationClient.make(resolve)
   const request = HttpClientRequest.post(url).pipe(
     HttpClientRequest.bodyText("transloadit={}", "application/x-www-form-urlencoded")
   )

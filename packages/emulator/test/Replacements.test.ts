@@ -176,7 +176,7 @@ layer(layerEmulator({ workspaces }))("A new Assembly that replaces one", (it) =>
 })
 
 live("does not replace one that another request has created in the meantime", layerAssemblies, function* () {
-  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblies = yield* AssemblyStore.make
   const assembly = yield* newAssembly("north", 1)
   assert.isTrue(yield* assemblies.insert(assembly))
   assert.isFalse(yield* assemblies.replace(assembly, newId()))

@@ -4,7 +4,7 @@ import { DateTime, Effect, Layer, Logger, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
 import { inspect } from "node:util"
-import * as CredentialStore from "../src/internal/templateCredentials/credentialStore.ts"
+import * as CredentialStore from "../src/internal/templateCredentials/credentials.ts"
 import { as, north, south, workspaces } from "./keys.ts"
 import { call } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
@@ -209,8 +209,8 @@ live("outlive the process, and their content is in no log", function* () {
   assert.notInclude(heard.join("\n"), secret)
 })
 
-live("have a maximum number in a Workspace", Layer.provideMerge(CredentialStore.layer, layerData()), function* () {
-  const store = yield* CredentialStore.CredentialStore
+live("have a maximum number in a Workspace", layerData(), function* () {
+  const store = yield* CredentialStore.make
   const create = (workspace: string, index: number) =>
     store.create({
       id: CredentialId.make(`${workspace} ${index}`),

@@ -1,9 +1,9 @@
 import { Assemblies } from "@assembly-effect/api"
 import * as Templates from "@assembly-effect/api/Templates"
-import { DateTime, Duration, Effect, Layer } from "effect"
+import { DateTime, Duration, Effect, type Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
-import * as TemplateStore from "../src/internal/templates/templateStore.ts"
+import * as TemplateStore from "../src/internal/templates/templates.ts"
 import { as, north, south, workspaces } from "./keys.ts"
 import { call } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
@@ -135,8 +135,8 @@ layer(layerEmulator())("A replay", (it) => {
   })
 })
 
-effect("concurrent changes of one keep each other", Layer.provideMerge(TemplateStore.layer, layerData()), function* () {
-  const store = yield* TemplateStore.TemplateStore
+effect("concurrent changes of one keep each other", layerData(), function* () {
+  const store = yield* TemplateStore.make
   const times = { created_at: 0, modified_at: 0 }
   yield* store.put({ ...TemplateStore.defaults, ...times, id: "one", workspace: "main", name: "one", content: {} })
   const change = (settings: Partial<TemplateStore.Row>) =>

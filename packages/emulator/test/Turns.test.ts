@@ -16,23 +16,20 @@ const rounds = Effect.acquireRelease(
   (counter) => Effect.sync(() => clearImmediate(counter.pending))
 )
 
-it.live("work that arrives together runs in one round of the event loop each", Turns.layer, function* () {
-  const turns = yield* Turns.Turns
+it.live("work that arrives together runs in one round of the event loop each", function* () {
   const counter = yield* rounds
-  const seen = yield* Effect.forEach(Array.from({ length: 10 }), () => turns.take(Effect.sync(() => counter.count)), {
+  const seen = yield* Effect.forEach(Array.from({ length: 10 }), () => Turns.take(Effect.sync(() => counter.count)), {
     concurrency: "unbounded"
   })
   assert.strictEqual(new Set(seen).size, 10)
 })
 
-it.live("work that fails gives its turn back", Turns.layer, function* () {
-  const turns = yield* Turns.Turns
-  assert.strictEqual(yield* Effect.flip(turns.take(Effect.fail("a reason"))), "a reason")
-  assert.strictEqual(yield* turns.take(Effect.succeed("next")), "next")
+it.live("work that fails gives its turn back", function* () {
+  assert.strictEqual(yield* Effect.flip(Turns.take(Effect.fail("a reason"))), "a reason")
+  assert.strictEqual(yield* Turns.take(Effect.succeed("next")), "next")
 })
 
-it.live("short work shares a round until it has had enough", Turns.layer, function* () {
-  const turns = yield* Turns.Turns
+it.live("short work shares a round until it has had enough", function* () {
   const counter = yield* rounds
   const busy = (millis: number) =>
     Effect.sync(() => {
@@ -43,7 +40,7 @@ it.live("short work shares a round until it has had enough", Turns.layer, functi
   const share = (millis: number, count: number) =>
     Effect.forEach(
       Array.from({ length: count }, () => millis),
-      (one) => turns.share(busy(one)),
+      (one) => Turns.share(busy(one)),
       { concurrency: "unbounded" }
     )
   yield* Effect.yieldNow

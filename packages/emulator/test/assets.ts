@@ -2,7 +2,7 @@
 import { Dam } from "@assembly-effect/api"
 import { type DamAsset, Identifier } from "@assembly-effect/schema"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Schema, Stream } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { signedForm } from "./notified.ts"
 import { layerData } from "./stores.ts"
@@ -42,13 +42,13 @@ export const folderOf = (assetId: Identifier.AssetId, filename: string) =>
   Effect.map(Dam.move(assetId, { filename }), ({ folder_id }) => folder_id ?? assert.fail("the asset is in the root"))
 
 /** The store of the DAM over a database. */
-export const layerStore = (path = ":memory:") => Layer.provideMerge(DamStore.layer, layerData(path))
+export const layerStore = layerData
 
 let works = 0
 
 /** Stores an asset without an Assembly. */
 export const put = Effect.fnUntraced(function* (path: string, options: { workspace?: string; madeBy?: string } = {}) {
-  const dam = yield* DamStore.DamStore
+  const dam = yield* DamStore.make
   const names = path.split("/")
   const { asset_id, version_id } = yield* dam.store({
     workspace: options.workspace ?? "main",

@@ -3,13 +3,11 @@ import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { Clock, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
+import type * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
 import * as Database from "../src/internal/data/database.ts"
-import * as Turns from "../src/internal/http/turns.ts"
 
-/** A database in memory, and what the stores need beside it. */
-export const layerData = (path = ":memory:") =>
-  Layer.mergeAll(Database.layer(path), Turns.layer, SecureRandom.layerWebCrypto)
+/** A database in memory, and the random source of the stores. */
+export const layerData = (path = ":memory:") => Layer.mergeAll(Database.layer(path), SecureRandom.layerWebCrypto)
 
 const decodePlan = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ detail: Schema.String })))
 
@@ -19,8 +17,8 @@ export const planOf = Effect.fnUntraced(function* (text: string, params: Readonl
   return decodePlan(yield* sql.unsafe(`EXPLAIN QUERY PLAN ${text}`, params)).map(({ detail }) => detail)
 })
 
-/** The store of Assemblies over a database in memory. */
-export const layerAssemblies = AssemblyStore.layer.pipe(Layer.provideMerge(layerData()))
+/** A database in memory. */
+export const layerAssemblies = layerData()
 
 let ids = 0
 

@@ -2,13 +2,12 @@
  * The examples of docs/testing.md. `Documentation.test.ts` checks that this file contains every example word for word.
  */
 import { Assemblies, AssemblyClient } from "@assembly-effect/api"
-import { Authenticator, Credentials, Signer, Webhook } from "@assembly-effect/auth"
+import { Authenticator, Credentials, FetchClient, Signer, Webhook } from "@assembly-effect/auth"
 import { Emulator, Faults } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { assert, layer } from "@effect/vitest"
 import { Mac, SecureRandom } from "effect/crypto"
 import { DateTime, Effect, Layer, Redacted } from "effect"
-import { FetchHttpClient } from "effect/http"
 
 // Provides the emulator with its faults, and a client of the emulator.
 const client = Layer.unwrap(
@@ -19,7 +18,7 @@ const client = Layer.unwrap(
     )
   )
 )
-const TestLive = client.pipe(Layer.provideMerge(Emulator.layer()), Layer.provide(FetchHttpClient.layer))
+const TestLive = client.pipe(Layer.provideMerge(Emulator.layer()), Layer.provide(FetchClient.layer))
 
 // The application under test: lists the Assemblies that failed since `fromDate`.
 const failures = (fromDate: DateTime.Utc) => Assemblies.list({ fromDate, type: "failed" })
@@ -64,10 +63,7 @@ const templates = [
   },
   { id: "fixed", content: { steps: {}, allow_steps_override: false } }
 ]
-const WithTemplates = client.pipe(
-  Layer.provideMerge(Emulator.layer({ templates })),
-  Layer.provide(FetchHttpClient.layer)
-)
+const WithTemplates = client.pipe(Layer.provideMerge(Emulator.layer({ templates })), Layer.provide(FetchClient.layer))
 
 layer(WithTemplates, { excludeTestServices: true })("an application with Templates", (it) => {
   it.effect("may not change the Steps of one", () =>

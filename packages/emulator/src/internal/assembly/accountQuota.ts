@@ -6,11 +6,10 @@ import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import type * as Quotas from "../../Quotas.ts"
+import * as Limits from "../limits.ts"
 import * as Statement from "../data/statement.ts"
 import * as Refusal from "../http/refusal.ts"
 import { StepFailed } from "../robots/robot.ts"
-import * as AssemblyStore from "./assemblyStore.ts"
 import * as Execution from "./execution.ts"
 
 const minute = 60_000
@@ -27,7 +26,7 @@ const limitReached = (seconds: number) =>
 const expired = new StepFailed({ error: "ASSEMBLY_EXPIRED", message: "The Assembly has exceeded its time." })
 
 const counted = Statement.rows(Schema.Struct({ total: Schema.Int, at: Schema.NullOr(Schema.Int) })).one
-const overdue = Statement.rows(AssemblyStore.Row.mapFields(({ id }) => ({ id }))).all
+const overdue = Statement.column(Schema.String).all
 
 type Store = Effect.Effect<boolean, Refusal.Refusal | StorageFailed>
 
@@ -35,7 +34,8 @@ type Store = Effect.Effect<boolean, Refusal.Refusal | StorageFailed>
  * The quotas of a Workspace for its Assemblies. The result stores a new Assembly, or refuses to, if the Workspace has
  * used up its quota.
  */
-export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type | undefined) {
+export const make = Effect.gen(function* () {
+  const quotas = yield* Limits.Quotas
   if (quotas === undefined) return (_workspace: string, store: Store): Store => store
   const execution = yield* Execution.Execution
   const sql = yield* SqlClient.SqlClient
@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.
       return yield* limitReached(Math.max(1, Math.ceil(((created.at ?? millis) + minute - millis) / 1000)))
     }
     const running = yield* Statement.count(sql`
-      SELECT count(*) AS count FROM assemblies WHERE workspace = ${workspace} AND state = 'executing'`)
+      SELECT count(*) FROM assemblies WHERE workspace = ${workspace} AND state = 'executing'`)
     return yield* running >= quotas.running ? limitReached(1) : store
   }, one.withPermits(1))
 
@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.
       SELECT id FROM assemblies WHERE
         (state = 'uploading' AND created_at <= ${millis - Duration.toMillis(quotas.uploading)}) OR
         (state = 'executing' AND uploaded_at <= ${millis - Duration.toMillis(quotas.executing)})`)
-    yield* Effect.forEach(late, ({ id }) => execution.fail(id, expired), { discard: true })
+    yield* Effect.forEach(late, (id) => execution.fail(id, expired), { discard: true })
   }).pipe(Effect.catch(({ message }) => Effect.logError(`Overdue Assemblies have not expired: ${message}`)))
   const shortest = Duration.min(quotas.uploading, quotas.executing)
   yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced(Duration.min(shortest, Duration.minutes(1)))))

@@ -3,11 +3,10 @@ import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import { okOf } from "./assemblyStatus.ts"
+import { formatDate, okOf, secondsBetween } from "./assemblyStatus.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as Database from "../data/database.ts"
 import * as Statement from "../data/statement.ts"
-import * as ServiceDate from "../data/serviceDate.ts"
 import * as Turns from "../http/turns.ts"
 
 const Row = Schema.Struct({
@@ -38,21 +37,10 @@ const slice = 20
 const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, matches: Schema.Int })
 
 const entry = Statement.rows(Row).one
-const places = Statement.rows(Schema.Struct({ position: Schema.Int })).all
+const places = Statement.column(Schema.Int).all
 const search = Statement.rows(Searched).all
 
-interface Filter {
-  readonly workspace: string
-  readonly from: number
-  readonly to: number | bigint
-  readonly type: string
-}
-
-/** The position of the Assembly after which a search continues. */
-interface Place {
-  readonly created_at: number | bigint
-  readonly position: number
-}
+type Filter = ReturnType<typeof toFilter>
 
 const statements = (sql: SqlClient.SqlClient) => {
   const isListed = ({ from, to, type, workspace }: Filter) => sql`
@@ -66,7 +54,7 @@ const statements = (sql: SqlClient.SqlClient) => {
     places: (filter: Filter, limit: number, offset: bigint) => sql`
       SELECT rowid AS position FROM assemblies WHERE ${isListed(filter)} ${newestFirst} LIMIT ${limit} OFFSET ${offset}`,
 
-    count: (filter: Filter) => sql`SELECT count(*) AS count FROM assemblies WHERE ${isListed(filter)}`,
+    count: (filter: Filter) => sql`SELECT count(*) FROM assemblies WHERE ${isListed(filter)}`,
 
     /**
      * Reads the next slice of Assemblies. `matches` is 1 if the text of an Assembly contains every keyword, ignoring
@@ -75,7 +63,7 @@ const statements = (sql: SqlClient.SqlClient) => {
      * the previous slice, because SQLite starts to read the index at `filter.to`. With the original `filter.to`, each
      * slice would read all earlier slices again.
      */
-    search: (filter: Filter, keywords: ReadonlyArray<string>, { created_at, position }: Place) => sql`
+    search: (filter: Filter, keywords: ReadonlyArray<string>, created_at: number | bigint, position: number) => sql`
       SELECT assemblies.rowid AS position, created_at, NOT EXISTS (
         SELECT 1 FROM json_each(${JSON.stringify(keywords)}) AS keyword
         WHERE instr(created || char(10) || files || char(10) || outcome, lower(keyword.value)) = 0
@@ -100,7 +88,7 @@ const statements = (sql: SqlClient.SqlClient) => {
 
 const toEntry = ({ uploaded_at, ...row }: typeof Row.Type): AssemblyList.Entry => ({
   id: row.id,
-  created: ServiceDate.format(row.created_at),
+  created: formatDate(row.created_at),
   created_ts: Math.floor(row.created_at / 1000),
   ok: okOf(row),
   error: row.error,
@@ -115,11 +103,11 @@ const toEntry = ({ uploaded_at, ...row }: typeof Row.Type): AssemblyList.Entry =
   bytes_received: row.input_bytes,
   bytes_usage: row.input_bytes + row.output_bytes,
   // Like the service, the list omits the field until the uploads have ended.
-  ...(uploaded_at === null ? {} : { upload_duration: ServiceDate.secondsBetween(row.created_at, uploaded_at) ?? 0 }),
-  execution_duration: ServiceDate.secondsBetween(uploaded_at, row.ended_at)
+  ...(uploaded_at === null ? {} : { upload_duration: secondsBetween(row.created_at, uploaded_at) ?? 0 }),
+  execution_duration: secondsBetween(uploaded_at, row.ended_at)
 })
 
-const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({
+const toFilter = (workspace: string, query: AssemblyList.Query) => ({
   workspace,
   from: query.fromDate.epochMilliseconds,
   to: query.toDate?.epochMilliseconds ?? Database.maxInteger,
@@ -129,7 +117,6 @@ const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({
 /** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
   const select = statements(sql)
 
   /**
@@ -139,13 +126,15 @@ export const make = Effect.gen(function* () {
   const matching = Effect.fnUntraced(function* (filter: Filter, keywords: ReadonlyArray<string>) {
     const found: Array<number> = []
     let rest = filter
-    let after: Place = { created_at: filter.to, position: 0 }
+    let createdAt: number | bigint = filter.to
+    let position = 0
     while (true) {
-      const searched = yield* turns.share(search(select.search(rest, keywords, after)))
-      for (const { matches, position } of searched) if (matches === 1) found.push(position)
+      const searched = yield* Turns.share(search(select.search(rest, keywords, createdAt, position)))
+      for (const row of searched) if (row.matches === 1) found.push(row.position)
       const last = searched.at(-1)
       if (last === undefined || searched.length < slice) return found
-      after = last
+      createdAt = last.created_at
+      position = last.position
       rest = { ...filter, to: last.created_at + 1 }
     }
   })
@@ -158,30 +147,24 @@ export const make = Effect.gen(function* () {
       const found = yield* matching(filter, keywords)
       return { positions: found.slice(Number(offset), Number(offset) + limit), count: found.length }
     }
-    const [rows, count] = yield* Effect.all([
-      places(select.places(filter, limit, offset)),
-      Statement.count(select.count(filter))
-    ]).pipe(sql.withTransaction, Statement.stored, turns.take)
-    return { positions: rows.map(({ position }) => position), count }
+    return yield* Effect.all({
+      positions: places(select.places(filter, limit, offset)),
+      count: Statement.count(select.count(filter))
+    }).pipe(sql.withTransaction, Statement.stored, Turns.take)
   })
 
-  return {
-    page: Effect.fnUntraced(function* (workspace: string, query: AssemblyList.Query) {
-      const { count: total, positions } = yield* find(workspace, query)
-      const items = yield* Turns.mapSlices(turns, positions, (some) =>
-        Effect.forEach(some, (position) => Effect.map(entry(select.entry(position)), toEntry))
-      )
-      return { items, count: total }
-    })
-  }
+  return Effect.fnUntraced(function* (workspace: string, query: AssemblyList.Query) {
+    const { count: total, positions } = yield* find(workspace, query)
+    const items = yield* Turns.mapSlices(positions, (some) =>
+      Effect.forEach(some, (position) => Effect.map(entry(select.entry(position)), toEntry))
+    )
+    return { items, count: total }
+  })
 })
 
 const encodeEntry = Schema.encodeSync(AssemblyList.Entry)
 
 /** Encodes a page as JSON, slice by slice, because a page may have thousands of entries. */
-export const encode = Effect.fnUntraced(function* (
-  { items, ...page }: AssemblyList.Page,
-  turns: Turns.Turns["Service"]
-) {
-  return { items: yield* Turns.map(turns, items, (item) => encodeEntry(item)), ...page }
+export const encode = Effect.fnUntraced(function* ({ items, ...page }: AssemblyList.Page) {
+  return { items: yield* Turns.map(items, (item) => encodeEntry(item)), ...page }
 })

@@ -2,7 +2,6 @@ import * as Operations from "@assembly-effect/api/Assemblies"
 import * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
-import type * as Quotas from "../../Quotas.ts"
 import * as AssemblyListing from "./assemblyListing.ts"
 import * as AssemblyStatus from "./assemblyStatus.ts"
 import * as Creation from "./creation.ts"
@@ -26,7 +25,7 @@ const updateHeaders = { "cache-control": "no-store", "x-accel-buffering": "no" }
  * the Status, this request needs no credentials.
  */
 const updateRoute = Effect.gen(function* () {
-  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblies = yield* AssemblyStore.make
   const updates = yield* Updates.Updates
 
   /** The last update of an Assembly that has ended. */
@@ -75,24 +74,23 @@ const creating = {
 /** The maximum length of a keyword, in characters. */
 const maxKeyword = 256
 
-const routes = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type | undefined) {
-  const creation = yield* Creation.make(quotas)
+const routes = Effect.gen(function* () {
+  const creation = yield* Creation.make
   const listing = yield* AssemblyListing.make
 
   return yield* Effect.all([
     updateRoute,
     Route.signed(Operations.Create, {
       ...creating,
-      handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
+      handle: ({ path, ...call }) => creation.create({ ...call, id: path.assemblyId })
     }),
     Route.signed(Operations.Replace, {
       ...creating,
-      handle: ({ fields, path, ...call }) =>
-        creation.create({ ...call, id: path.assemblyId, replaces: true, form: fields })
+      handle: ({ path, ...call }) => creation.create({ ...call, id: path.assemblyId, replaces: true })
     }),
     Route.signed(CreateWithoutId, {
       ...creating,
-      handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
+      handle: (call) => creation.create({ ...call, id: undefined })
     }),
     Route.signed(Operations.Replay, {
       invalid: Refusal.invalidForm,
@@ -112,10 +110,10 @@ const routes = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type 
     Route.signed(Operations.List, {
       encode: AssemblyListing.encode,
       handle: ({ authKey, params }) =>
-        Effect.andThen(KeywordLimit.check(params.keywords ?? [], maxKeyword), listing.page(authKey.workspace, params))
+        Effect.andThen(KeywordLimit.check(params.keywords ?? [], maxKeyword), listing(authKey.workspace, params))
     })
   ])
 })
 
 /** The routes under `/assemblies`. */
-export const layer = (quotas: typeof Quotas.Settings.Type | undefined) => HttpRouter.addAll(routes(quotas))
+export const layer = HttpRouter.addAll(routes)

@@ -1,32 +1,28 @@
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Record from "effect/Record"
-import * as AssemblyStore from "./assemblyStore.ts"
-import * as FileStore from "../files/fileStore.ts"
-import * as Origin from "../http/origin.ts"
-import * as ServiceDate from "../data/serviceDate.ts"
-import * as UploadStore from "../files/uploadStore.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import * as FileStore from "../files/fileStore.ts"
+import * as UploadStore from "../files/uploadStore.ts"
+import * as Origin from "../http/origin.ts"
 import * as Turns from "../http/turns.ts"
+import * as AssemblyStore from "./assemblyStore.ts"
 
 const encodeStatus = Schema.encodeSync(Assembly.Status)
 const encodeFile = Schema.encodeSync(Assembly.File)
 const encodeReceipt = Schema.encodeSync(Assembly.TusReceipt)
 
 /** Encodes a Status as JSON. Its files are encoded slice by slice, because a Status may have thousands of files. */
-export const encode = Effect.fnUntraced(function* (status: Assembly.Status, turns: Turns.Turns["Service"]) {
+export const encode = Effect.fnUntraced(function* (status: Assembly.Status) {
   const { results, tus_uploads, uploads, ...rest } = status
-  const encoded = yield* turns.share(Effect.sync(() => encodeStatus(rest)))
+  const encoded = yield* Turns.share(Effect.sync(() => encodeStatus(rest)))
   return {
     ...encoded,
-    ...(Predicate.isNotNullish(tus_uploads)
-      ? { tus_uploads: yield* Turns.map(turns, tus_uploads, encodeReceipt) }
-      : {}),
-    ...(Predicate.isNotNullish(uploads) ? { uploads: yield* Turns.map(turns, uploads, encodeFile) } : {}),
-    ...(Predicate.isNotNullish(results) ? { results: yield* Turns.mapRecord(turns, results, encodeFile) } : {})
+    ...(Predicate.isNotNullish(tus_uploads) ? { tus_uploads: yield* Turns.map(tus_uploads, encodeReceipt) } : {}),
+    ...(Predicate.isNotNullish(uploads) ? { uploads: yield* Turns.map(uploads, encodeFile) } : {}),
+    ...(Predicate.isNotNullish(results) ? { results: yield* Turns.mapRecord(results, encodeFile) } : {})
   }
 })
 
@@ -60,11 +56,26 @@ const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {
     : { ok: said[0], message: said[1] }
 }
 
+/**
+ * Formats a time like the service, as in `2025/09/24 14:30:24 GMT` (beyond the specification). The milliseconds are cut
+ * off.
+ */
+export const formatDate = (millis: number): string =>
+  `${DateTime.formatIso(DateTime.makeUnsafe(millis)).slice(0, 19).replaceAll("-", "/").replace("T", " ")} GMT`
+
+/**
+ * The number of seconds between two times, which are in milliseconds. The result is null if a time is unknown, and 0 if
+ * `to` is before `from`.
+ */
+export const secondsBetween = (from: number | null, to: number | null): number | null =>
+  from === null || to === null ? null : Math.max(0, to - from) / 1000
+
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
-const make = Effect.gen(function* () {
-  const assemblies = yield* AssemblyStore.AssemblyStore
-  const uploads = yield* UploadStore.UploadStore
+/** Makes the Status of an Assembly, in the format of the service. */
+export const make = Effect.gen(function* () {
+  const assemblies = yield* AssemblyStore.make
+  const uploads = yield* UploadStore.make
   const files = yield* FileStore.FileStore
   const origin = yield* Origin.Origin
 
@@ -120,10 +131,10 @@ const make = Effect.gen(function* () {
         notify_url: assembly.notify_url,
         redirect_url: assembly.redirect_url,
         fields: assembly.fields,
-        start_date: ServiceDate.format(assembly.created_at),
-        execution_start: assembly.uploaded_at === null ? null : ServiceDate.format(assembly.uploaded_at),
-        upload_duration: ServiceDate.secondsBetween(assembly.created_at, assembly.uploaded_at) ?? 0,
-        execution_duration: ServiceDate.secondsBetween(assembly.uploaded_at, assembly.ended_at) ?? 0,
+        start_date: formatDate(assembly.created_at),
+        execution_start: assembly.uploaded_at === null ? null : formatDate(assembly.uploaded_at),
+        upload_duration: secondsBetween(assembly.created_at, assembly.uploaded_at) ?? 0,
+        execution_duration: secondsBetween(assembly.uploaded_at, assembly.ended_at) ?? 0,
         bytes_expected: sum(receipts.map(({ size }) => size)),
         bytes_received: sum(receipts.map(({ offset }) => offset)),
         bytes_usage: assembly.input_bytes + assembly.output_bytes,
@@ -138,10 +149,3 @@ const make = Effect.gen(function* () {
     })
   }
 })
-
-/** Makes the Status of an Assembly, in the format of the service. */
-export class AssemblyStatus extends Context.Service<AssemblyStatus>()("@assembly-effect/emulator/AssemblyStatus", {
-  make
-}) {}
-
-export const layer = Layer.effect(AssemblyStatus, AssemblyStatus.make)

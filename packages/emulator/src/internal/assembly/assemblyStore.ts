@@ -1,8 +1,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -155,22 +153,14 @@ const encodeNew = Schema.encodeSync(New)
 const { all, first } = Statement.rows(Row)
 const made = Statement.rows(MadeRow).one
 
-const make = Effect.gen(function* () {
+/** Stores the Assemblies of every Workspace and changes their states. */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
   /** Steps, fields and files may be megabytes long, so their JSON is written and parsed in a turn of `Turns`. */
-  const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => turns.share(Effect.suspend(work))
+  const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => Turns.share(Effect.suspend(work))
   /** The columns of a `Row`. The files are in other columns, which only `made` reads. */
   const columns = sql.literal(Object.keys(Row.fields).join(", "))
   const busy = sql.literal("state IN ('uploading', 'executing')")
-
-  const begin = (id: string, millis: number) => {
-    /** The number of finished tus uploads. Partial uploads do not count (spec.md, "Create a tus upload"). */
-    const arrived = sql`SELECT arrived FROM upload_counts WHERE assembly_id = ${id}`
-    return Statement.isChange(sql`
-      UPDATE assemblies SET state = 'executing', uploaded_at = ${millis}
-      WHERE id = ${id} AND state = 'uploading' AND receiving = 0 AND expected_uploads <= coalesce((${arrived}), 0)`)
-  }
 
   const insert = (assembly: New) =>
     Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(encodeNew(assembly))} ON CONFLICT DO NOTHING`)
@@ -203,16 +193,13 @@ const make = Effect.gen(function* () {
     find,
     /** Finds an Assembly of a Workspace. */
     findIn: (workspace: string, id: string) =>
-      Effect.map(
-        find(id),
-        Option.filter((row) => row.workspace === workspace)
-      ),
+      find(id).pipe(Effect.map(Option.filter((row) => row.workspace === workspace))),
     /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
     made: Effect.fnUntraced(function* (id: string) {
       const row = yield* turn(() => made(sql`SELECT uploads, results FROM assemblies WHERE id = ${id}`))
       return {
-        uploads: yield* Turns.map(turns, row.uploads, (file) => decodeFile(file)),
-        results: yield* Turns.mapRecord(turns, row.results, (file) => decodeFile(file))
+        uploads: yield* Turns.map(row.uploads, (file) => decodeFile(file)),
+        results: yield* Turns.mapRecord(row.results, (file) => decodeFile(file))
       }
     }),
     recover: Effect.gen(function* () {
@@ -224,9 +211,15 @@ const make = Effect.gen(function* () {
     received: (id: string) => Statement.run(sql`UPDATE assemblies SET receiving = 0 WHERE id = ${id}`),
     /**
      * Changes the state to `executing` if every expected upload and every file of the form has arrived. Returns whether
-     * this call changed the state.
+     * this call changed the state. Partial uploads do not count (spec.md, "Create a tus upload").
      */
-    beginExecution: (id: string) => Effect.flatMap(Clock.currentTimeMillis, (millis) => begin(id, millis)),
+    beginExecution: (id: string) =>
+      Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+        Statement.isChange(sql`
+          UPDATE assemblies SET state = 'executing', uploaded_at = ${millis}
+          WHERE id = ${id} AND state = 'uploading' AND receiving = 0
+            AND expected_uploads <= coalesce((SELECT arrived FROM upload_counts WHERE assembly_id = ${id}), 0)`)
+      ),
     /** Records the files that the execution of an Assembly works on. */
     works: (id: string, uploads: ReadonlyArray<Assembly.File>) =>
       turn(() =>
@@ -243,10 +236,3 @@ const make = Effect.gen(function* () {
     stop: (id: string, state: "canceled" | "request_aborted") => close(id, (ended_at) => ({ state, ended_at }))
   }
 })
-
-/** Stores the Assemblies of every Workspace and changes their states. */
-export class AssemblyStore extends Context.Service<AssemblyStore>()("@assembly-effect/emulator/AssemblyStore", {
-  make
-}) {}
-
-export const layer = Layer.effect(AssemblyStore, AssemblyStore.make)

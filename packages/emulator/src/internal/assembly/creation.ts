@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as Limits from "../limits.ts"
-import type * as Quotas from "../../Quotas.ts"
 import * as AccountQuota from "./accountQuota.ts"
 import * as AssemblyStatus from "./assemblyStatus.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
@@ -14,18 +13,14 @@ import * as Execution from "./execution.ts"
 import type * as Form from "../http/form.ts"
 import * as FormFiles from "../files/formFiles.ts"
 import * as UploadStore from "../files/uploadStore.ts"
-import type * as CredentialStore from "../templateCredentials/credentialStore.ts"
 import * as Ids from "../data/ids.ts"
 import * as Json from "../data/json.ts"
 import * as Statement from "../data/statement.ts"
 import * as Instructions from "./instructions.ts"
 import * as Origin from "../http/origin.ts"
 import * as Refusal from "../http/refusal.ts"
-import { maxSizeExceeded, tooManyFiles } from "../robots/robot.ts"
-import { region } from "../statistics/asked.ts"
-import type * as TemplateStore from "../templates/templateStore.ts"
+import { region } from "../statistics/statistics.ts"
 import * as UploadLocks from "../tus/uploadLocks.ts"
-import type * as Turns from "../http/turns.ts"
 
 /**
  * A request that creates an Assembly. If `id` is undefined, the emulator generates an id. If `replaces` is true, the
@@ -37,7 +32,7 @@ interface Request {
   readonly authKey: Authentication.Caller
   /** The params before decoding. */
   readonly raw: Schema.JsonObject
-  readonly form: Assembly.CreateForm
+  readonly fields: Assembly.CreateForm
   readonly others: Form.Fields
   readonly files: Form.Form["files"]
 }
@@ -81,17 +76,17 @@ const lowest = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other)
 
 /** Creates, replays and cancels Assemblies. */
-export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type | undefined) {
-  const admit = yield* AccountQuota.make(quotas)
-  const assemblies = yield* AssemblyStore.AssemblyStore
+export const make = Effect.gen(function* () {
+  const admit = yield* AccountQuota.make
+  const assemblies = yield* AssemblyStore.make
   const execution = yield* Execution.Execution
-  const formFiles = yield* FormFiles.make
+  const receiveFiles = yield* FormFiles.make
   const limits = yield* Limits.Limits
   const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
-  const statuses = yield* AssemblyStatus.AssemblyStatus
-  const uploads = yield* UploadStore.UploadStore
-  const context = yield* Effect.context<CredentialStore.CredentialStore | TemplateStore.TemplateStore | Turns.Turns>()
+  const statuses = yield* AssemblyStatus.make
+  const uploads = yield* UploadStore.make
+  const read = yield* Instructions.reader
   const newId = yield* Ids.hex
 
   const status = (id: string) =>
@@ -108,9 +103,6 @@ export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.
     const unfinished = (yield* uploads.ofAssembly(id)).filter(({ finished_at }) => finished_at === null)
     yield* Effect.forEach(unfinished, (upload) => locks.hold(upload.id, () => Effect.void))
   }, Effect.uninterruptible)
-
-  const read = (workspace: string, params: Schema.JsonObject) =>
-    Effect.provideContext(Instructions.read(workspace, params, limits), context)
 
   /** The forms with files that are received now. */
   const forms = new Set<Sent>()
@@ -156,9 +148,8 @@ export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.
     Effect.uninterruptibleMask((restore) =>
       inserted.pipe(
         Effect.andThen(
-          restore(formFiles.receive(id, files, maxSize)).pipe(
-            Effect.catchTag("Oversized", () => execution.fail(id, maxSizeExceeded)),
-            Effect.catchTag("TooMany", () => execution.fail(id, tooManyFiles)),
+          restore(receiveFiles(id, files, maxSize)).pipe(
+            Effect.catchTag("StepFailed", (failure) => execution.fail(id, failure)),
             Effect.catchTag("Malformed", () => execution.abort(id)),
             Effect.andThen(assemblies.received(id)),
             // Aborts the Assembly if the request is interrupted or the disk fails.
@@ -169,7 +160,7 @@ export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.
       )
     )
 
-  const create = Effect.fnUntraced(function* ({ authKey, files, form, others, raw, ...request }: Request) {
+  const create = Effect.fnUntraced(function* ({ authKey, fields, files, others, raw, ...request }: Request) {
     const { options, params } = yield* read(authKey.workspace, raw)
     const { isQuiet, ...columns } = options
     const id = Assembly.AssemblyId.make(request.id ?? (yield* newId))
@@ -186,7 +177,7 @@ export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.
       notify_url: params.notifyUrl ?? null,
       // As in the service, form fields override the signed `fields`, although form fields are not signed.
       fields: { ...params.fields, ...others },
-      expected_uploads: form.numExpectedUploadFiles ?? 0,
+      expected_uploads: fields.numExpectedUploadFiles ?? 0,
       parent_id: null,
       uploads_from: null,
       receiving: files !== undefined

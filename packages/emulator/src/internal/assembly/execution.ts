@@ -76,13 +76,12 @@ const usageMeter = () => {
 }
 
 const make = Effect.gen(function* () {
-  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblies = yield* AssemblyStore.make
   const limits = yield* Limits.Limits
   const notifications = yield* Notifications.Notifications
   const robots = yield* Robots.make
-  const turns = yield* Turns.Turns
   const updates = yield* Updates.Updates
-  const uploadedFiles = yield* UploadedFiles.UploadedFiles
+  const uploadedFiles = yield* UploadedFiles.make
   const running = yield* FiberMap.make<string>()
   const waiting = yield* FiberMap.make<string>()
 
@@ -114,7 +113,7 @@ const make = Effect.gen(function* () {
       const files = inputs.flat()
       const made = yield* robot.run({ assembly, name, step, files })
       usage.count(step.robot, files, made)
-      told.push(`${JSON.stringify(name)}:${yield* turns.share(Effect.suspend(() => count(made)))}`)
+      told.push(`${JSON.stringify(name)}:${yield* Turns.share(Effect.suspend(() => count(made)))}`)
       results.set(name, made)
       yield* assemblies.progress(id, `{${told.join(",")}}`)
       for (const file of toFiles(made)) yield* updates.publish(Updates.resultFinished(id, name, file))

@@ -3,16 +3,15 @@ import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as SchemaParser from "effect/SchemaParser"
-import type * as Limits from "../limits.ts"
+import * as Limits from "../limits.ts"
 import * as Json from "../data/json.ts"
 import * as Turns from "../http/turns.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Schema from "effect/Schema"
-import * as TemplateStore from "../templates/templateStore.ts"
+import * as Templates from "../templates/templates.ts"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
-import type { StorageFailed } from "../../EmulatorError.ts"
-import * as CredentialStore from "../templateCredentials/credentialStore.ts"
+import * as Credentials from "../templateCredentials/credentials.ts"
 
 type Steps = Readonly<Record<string, Assembly.Step>>
 
@@ -48,24 +47,14 @@ const problemOf = ({ path, value }: Named, existing: ReadonlySet<string>): Reado
  * The error code is from the official client. The service does not document when it sends this code; the emulator sends
  * the code before it creates the Assembly.
  */
-const checkCredentials: (
-  workspace: string,
-  steps: Steps
-) => Effect.Effect<void, Refusal.Refusal | StorageFailed, CredentialStore.CredentialStore> = Effect.fnUntraced(
-  function* (workspace, steps) {
-    const all = named(steps)
-    if (all.length === 0) return
-    const names = all.flatMap(({ value }) => (typeof value === "string" ? [value] : []))
-    const existing = yield* CredentialStore.CredentialStore.use((store) => store.existing(workspace, names))
-    const issues = all.flatMap((one) => problemOf(one, existing))
-    if (issues.length === 0) return
-    return yield* new Refusal.Refusal({
-      code: "TEMPLATE_CREDENTIALS_INJECTION_ERROR",
-      status: 400,
-      message: Refusal.explain(issues)
-    })
-  }
-)
+const checkCredentials = Effect.fnUntraced(function* (store: Credentials.Store, workspace: string, steps: Steps) {
+  const all = named(steps)
+  if (all.length === 0) return
+  const names = all.flatMap(({ value }) => (typeof value === "string" ? [value] : []))
+  const existing = yield* store.existing(workspace, names)
+  const issues = all.flatMap((one) => problemOf(one, existing))
+  if (issues.length > 0) return yield* Refusal.invalid("TEMPLATE_CREDENTIALS_INJECTION_ERROR")(issues)
+})
 
 /** A URL of limited length, because a page of the Assembly list can contain the URLs of 5000 Assemblies. */
 const Url = Schema.String.check(Schema.isMaxLength(2048))
@@ -116,34 +105,38 @@ const stepsDenied = Refusal.refuse(
  * official client. Unlike in the official client, a null in a nested object or array of the params does not replace a
  * value of the Template.
  */
-const merge = Effect.fnUntraced(function* (workspace: string, params: Schema.JsonObject) {
+const merge = Effect.fnUntraced(function* (templates: Templates.Store, workspace: string, params: Schema.JsonObject) {
   const { steps, template_id: id } = params
   if (typeof id !== "string") return params
-  const { content } = yield* TemplateStore.TemplateStore.use((templates) => templates.byId(workspace, id))
+  const { content } = yield* templates.byId(workspace, id)
   return content.allow_steps_override === false && steps !== undefined
     ? yield* stepsDenied
     : Json.merge(content, params)
 })
-
-const tooManySteps = ({ steps }: Limits.Values) =>
-  Refusal.refuse("ASSEMBLY_INVALID_STEPS", 400, `An Assembly has at most ${steps} Steps.`)
 
 const countOf = (steps: Schema.Json | undefined): number => (Predicate.isObject(steps) ? Object.keys(steps).length : 0)
 
 const decodeParams = SchemaParser.decodeUnknownEffect(Operations.Create.params, { errors: "all" })
 
 /**
- * Merges the params of a request into their Template and decodes the result. Refuses Steps that name Template
- * Credentials which the Workspace does not have.
+ * Reads the instructions of a request of a Workspace: merges its params into their Template and decodes the result.
+ * Refuses Steps that name Template Credentials which the Workspace does not have.
  */
-export const read = Effect.fnUntraced(function* (workspace: string, params: Schema.JsonObject, limits: Limits.Values) {
-  const { share } = yield* Turns.Turns
-  const merged = Json.withoutNulls(yield* merge(workspace, params))
-  // The number of Steps is checked before the Steps are decoded.
-  if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
-  const decoded = yield* share(decodeParams(merged)).pipe(
-    Effect.mapError((issue) => Refusal.invalidForm(Input.fromSchemaIssue(issue)))
-  )
-  yield* checkCredentials(workspace, decoded.steps ?? {})
-  return { params: decoded, options: yield* share(readOptions(merged)) }
+export const reader = Effect.gen(function* () {
+  const credentials = yield* Credentials.make
+  const { steps: most } = yield* Limits.Limits
+  const templates = yield* Templates.make
+
+  return Effect.fnUntraced(function* (workspace: string, params: Schema.JsonObject) {
+    const merged = Json.withoutNulls(yield* merge(templates, workspace, params))
+    // The number of Steps is checked before the Steps are decoded.
+    if (countOf(merged["steps"]) > most) {
+      return yield* Refusal.refuse("ASSEMBLY_INVALID_STEPS", 400, `An Assembly has at most ${most} Steps.`)
+    }
+    const decoded = yield* Turns.share(decodeParams(merged)).pipe(
+      Effect.mapError((issue) => Refusal.invalidForm(Input.fromSchemaIssue(issue)))
+    )
+    yield* checkCredentials(credentials, workspace, decoded.steps ?? {})
+    return { params: decoded, options: yield* Turns.share(readOptions(merged)) }
+  })
 })

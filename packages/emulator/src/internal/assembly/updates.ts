@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
+import * as RcMap from "effect/RcMap"
 import * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
 
@@ -50,39 +51,18 @@ export const failed = (
   { error, message }: { readonly error: string; readonly message: string }
 ): Update => ({ ...payload(assemblyId, "assembly_error", { assembly_id: assemblyId, error, message }), isLast: true })
 
-/** The followers of one Assembly. */
-interface Channel {
-  readonly pubSub: PubSub.PubSub<Update>
-  followers: number
-}
-
 /**
  * Each followed Assembly has its own channel. If a follower does not read, its buffer grows, but only by the updates of
  * one Assembly. The limits of uploads and results also limit the number of these updates.
  */
-const make = Effect.sync(() => {
-  const channels = new Map<string, Channel>()
-
-  const enter = (assemblyId: string) =>
-    Effect.gen(function* () {
-      const pubSub = yield* PubSub.unbounded<Update>()
-      const channel = channels.get(assemblyId) ?? { pubSub, followers: 0 }
-      channel.followers++
-      channels.set(assemblyId, channel)
-      return channel
-    })
-
-  const leave = (assemblyId: string, channel: Channel) =>
-    Effect.sync(() => {
-      if (--channel.followers === 0) channels.delete(assemblyId)
-    })
+const make = Effect.gen(function* () {
+  const channels = yield* RcMap.make({ lookup: (_assemblyId: string) => PubSub.unbounded<Update>() })
 
   return {
-    publish: (update: Update) =>
-      Effect.suspend(() => {
-        const channel = channels.get(update.assemblyId)
-        return channel === undefined ? Effect.void : Effect.asVoid(PubSub.publish(channel.pubSub, update))
-      }),
+    publish: Effect.fnUntraced(function* (update: Update) {
+      if (!(yield* RcMap.has(channels, update.assemblyId))) return
+      yield* PubSub.publish(yield* RcMap.get(channels, update.assemblyId), update)
+    }, Effect.scoped),
     /**
      * Returns the updates from now until the Assembly ends. `end` is the last update if the Assembly has ended. `end` is
      * evaluated after the subscription, so that the stream ends even if the Assembly ended before the subscription.
@@ -90,8 +70,7 @@ const make = Effect.sync(() => {
     follow: (assemblyId: string, end: Effect.Effect<Update | undefined, StorageFailed>) =>
       Stream.unwrap(
         Effect.gen(function* () {
-          const { pubSub } = yield* Effect.acquireRelease(enter(assemblyId), (channel) => leave(assemblyId, channel))
-          const subscription = yield* PubSub.subscribe(pubSub)
+          const subscription = yield* Effect.flatMap(RcMap.get(channels, assemblyId), PubSub.subscribe)
           const last = yield* end
           if (last !== undefined) return Stream.succeed(last)
           return Stream.takeUntil(Stream.fromSubscription(subscription), ({ isLast }) => isLast)

@@ -41,7 +41,7 @@ const toRecord = (row: AuthKeys.AuthKey) => ({
 })
 
 const routes = Effect.gen(function* () {
-  const authKeys = yield* AuthKeys.AuthKeys
+  const authKeys = yield* AuthKeys.make
 
   return yield* Effect.all([
     Route.signed(Operations.List, {

@@ -1,12 +1,9 @@
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as Record from "@assembly-effect/schema/AuthKey"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -14,8 +11,22 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../limits.ts"
 import * as Ids from "../data/ids.ts"
 import * as Statement from "../data/statement.ts"
-import { Refused } from "../http/refusal.ts"
-import { grants, lacking, shared } from "./scopes.ts"
+import { type Refused, refused } from "../http/refusal.ts"
+
+/** Returns whether `scopes` grant `scope`. `read` grants every `…:read` scope; `write` grants every `…:write` scope. */
+export const grants = (scopes: ReadonlyArray<Auth.Scope>, scope: Auth.Scope): boolean =>
+  scopes.includes(scope) || scopes.includes(scope.slice(scope.indexOf(":") + 1))
+
+/** Returns the scopes in `asked` that `scopes` do not grant. */
+export const lacking = (
+  scopes: ReadonlyArray<Auth.Scope>,
+  asked: ReadonlyArray<Auth.Scope>
+): ReadonlyArray<Auth.Scope> => asked.filter((scope) => !grants(scopes, scope))
+
+/** Returns scopes that grant exactly what both `one` and `other` grant. */
+export const shared = (one: ReadonlyArray<Auth.Scope>, other: ReadonlyArray<Auth.Scope>): ReadonlyArray<Auth.Scope> => [
+  ...new Set([...one.filter((scope) => grants(other, scope)), ...other.filter((scope) => grants(one, scope))])
+]
 
 const Time = Schema.NullOr(Schema.DateTimeUtcFromMillis)
 
@@ -26,6 +37,16 @@ const settings = {
   signature_algo: Schema.NullOr(Auth.SignatureAlgorithm),
   is_allowed_for_smartcdn: Schema.BooleanFromBit,
   can_show_auth_secret: Schema.BooleanFromBit
+}
+
+type Settings = Schema.Struct.Type<typeof settings>
+
+const defaults = {
+  description: null,
+  scopes: [],
+  signature_algo: null,
+  is_allowed_for_smartcdn: false,
+  can_show_auth_secret: false
 }
 
 /** An Auth Key in the database. */
@@ -44,48 +65,30 @@ const Row = Schema.Struct({
 /** An Auth Key with its Workspace and its scopes. */
 export interface AuthKey extends Schema.Schema.Type<typeof Row> {}
 
-/** An Auth Key from the options of an emulator. */
-interface Given {
-  readonly key: string
-  readonly secret: Redacted.Redacted
-  readonly workspace: string
-  readonly scopes: ReadonlyArray<Auth.Scope>
-  readonly isActive: boolean
-}
-
 /** The Auth Key of a request, and the scopes of the request. */
 type Caller = Pick<AuthKey, "id" | "workspace" | "scopes">
 
-const notFound = new Refused({ status: 404, message: "authKeyId: There is no such Auth Key in this Workspace." })
+const notFound = refused(404, "authKeyId: There is no such Auth Key in this Workspace.")
 
-const taken = new Refused({ status: 409, message: "auth_key: Another Auth Key has this value." })
+const taken = refused(409, "auth_key: Another Auth Key has this value.")
 
-const isLast = new Refused({
-  status: 409,
-  message: "authKeyId: The last active Auth Key with the scope auth_keys:write cannot be deleted."
-})
+const isLast = refused(409, "authKeyId: The last active Auth Key with the scope auth_keys:write cannot be deleted.")
 
-const keepsLast = new Refused({
-  status: 409,
-  message: "scope: The last active Auth Key with the scope auth_keys:write must keep this scope."
-})
+const keepsLast = refused(409, "scope: The last active Auth Key with the scope auth_keys:write must keep this scope.")
 
-const isHidden = new Refused({
-  status: 403,
-  message: "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
-})
+const isHidden = refused(
+  403,
+  "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
+)
 
-const isRevoked = new Refused({
-  status: 403,
-  message: "auth.key: The Auth Key of the request was deleted, or lost the scope auth_keys:write."
-})
+const isRevoked = refused(403, "auth.key: The Auth Key of the request was deleted, or lost the scope auth_keys:write.")
 
 /** Refuses a request that lacks one of the `asked` scopes. */
 const checkScopes = (scopes: ReadonlyArray<Auth.Scope>, asked: ReadonlyArray<Auth.Scope>) => {
   const missing = lacking(scopes, asked)
   if (missing.length === 0) return Effect.void
   const message = `scope: The request needs all scopes of an Auth Key to manage the Auth Key; it lacks ${missing.join(" ")}.`
-  return Effect.fail(new Refused({ status: 403, message }))
+  return Effect.fail(refused(403, message))
 }
 
 /**
@@ -104,10 +107,30 @@ export const random = Ids.hex.pipe(
 const precision = 60_000
 
 const { all, first, one } = Statement.rows(Row)
-const owner = Statement.rows(Schema.Struct({ workspace: Schema.String })).first
+const owner = Statement.column(Schema.String).first
+const encodeGiven = Schema.encodeSync(
+  Row.mapFields(({ is_active, scopes, secret, workspace }) => ({ secret, workspace, scopes, is_active }))
+)
+/** The settings of an Auth Key after a request. */
+const changed = (base: Settings, request: Record.UpdateRequest): Settings => ({
+  description: request.description ?? base.description,
+  scopes: request.scope === undefined ? base.scopes : [...new Set(request.scope)],
+  signature_algo: request.signatureAlgo ?? base.signature_algo,
+  is_allowed_for_smartcdn: request.isAllowedForSmartCdn ?? base.is_allowed_for_smartcdn,
+  can_show_auth_secret: request.canShowAuthSecret ?? base.can_show_auth_secret
+})
+
 const encodeSettings = Schema.encodeSync(Schema.Struct(settings))
 
-const make = Effect.gen(function* () {
+/**
+ * Stores the Auth Keys of all Workspaces. Every request with credentials reads its Auth Key from the database, so that
+ * a change takes effect at once.
+ *
+ * A request can manage only an Auth Key of its own Workspace, and only if the request has all scopes of this Auth Key.
+ * Without this rule, a request with `auth_keys:write` could get every scope: the request could add scopes to its own
+ * Auth Key, or read the secret of another Auth Key.
+ */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { authKeys: most } = yield* Limits.Limits
   const newId = yield* Ids.hex
@@ -153,7 +176,7 @@ const make = Effect.gen(function* () {
    */
   const checkManaged = Effect.fnUntraced(function* (workspace: string, otherwise: Refused) {
     const count = yield* Statement.count(sql`
-      SELECT count(*) AS count FROM auth_keys WHERE workspace = ${workspace} AND is_active = 1 AND EXISTS (
+      SELECT count(*) FROM auth_keys WHERE workspace = ${workspace} AND is_active = 1 AND EXISTS (
         SELECT 1 FROM json_each(auth_keys.scopes) AS scope WHERE scope.value IN ('auth_keys:write', 'write')
       )`)
     if (count === 0) return yield* otherwise
@@ -169,24 +192,19 @@ const make = Effect.gen(function* () {
     /** All Auth Keys of a Workspace, the oldest first. */
     list: (workspace: string) => all(sql`${selected} workspace = ${workspace} ORDER BY rowid`),
     /** The Workspace of an active or inactive Auth Key. */
-    ownerOf: (key: string) =>
-      Effect.map(
-        owner(sql`SELECT workspace FROM auth_keys WHERE key = ${key}`),
-        Option.map(({ workspace }) => workspace)
-      ),
+    ownerOf: (key: string) => owner(sql`SELECT workspace FROM auth_keys WHERE key = ${key}`),
     /**
      * Inserts an Auth Key. If an Auth Key with the same `key` exists, the secret, the Workspace, the scopes and the
      * `is_active` of this Auth Key are replaced. The other settings of this Auth Key stay.
      */
-    put: Effect.fnUntraced(function* ({ isActive, key, scopes, secret, workspace }: Given) {
+    put: Effect.fnUntraced(function* ({
+      isActive,
+      key,
+      ...given
+    }: Pick<AuthKey, "key" | "secret" | "workspace" | "scopes"> & { readonly isActive: boolean }) {
       const id = yield* newId
       const created_at = yield* Clock.currentTimeMillis
-      const values = {
-        secret: Redacted.value(secret),
-        workspace,
-        scopes: JSON.stringify(scopes),
-        is_active: Number(isActive)
-      }
+      const values = encodeGiven({ ...given, is_active: isActive })
       yield* Statement.run(
         sql`INSERT INTO auth_keys ${sql.insert({ id, key, created_at, ...values })}
           ON CONFLICT (key) DO UPDATE SET ${sql.update(values)}`
@@ -212,24 +230,15 @@ const make = Effect.gen(function* () {
         secret: Redacted.value(made.secret),
         workspace: caller.workspace,
         created_at: yield* Clock.currentTimeMillis,
-        ...encodeSettings({
-          description: request.description ?? null,
-          scopes: [...new Set(request.scope)],
-          signature_algo: request.signatureAlgo ?? null,
-          is_allowed_for_smartcdn: request.isAllowedForSmartCdn ?? false,
-          can_show_auth_secret: request.canShowAuthSecret ?? false
-        })
+        ...encodeSettings(changed(defaults, request))
       }
       return yield* atomically(
         caller,
         Effect.fnUntraced(function* (scopes) {
           yield* checkScopes(scopes, request.scope)
           const { workspace } = caller
-          if (
-            (yield* Statement.count(sql`SELECT count(*) AS count FROM auth_keys WHERE workspace = ${workspace}`)) >=
-            most
-          ) {
-            return yield* new Refused({ status: 409, message: `auth_keys: A Workspace has at most ${most} Auth Keys.` })
+          if ((yield* Statement.count(sql`SELECT count(*) FROM auth_keys WHERE workspace = ${workspace}`)) >= most) {
+            return yield* refused(409, `auth_keys: A Workspace has at most ${most} Auth Keys.`)
           }
           const isNew = yield* Statement.isChange(
             sql`INSERT INTO auth_keys ${sql.insert(created)} ON CONFLICT (key) DO NOTHING`
@@ -245,18 +254,12 @@ const make = Effect.gen(function* () {
         id,
         Effect.fnUntraced(function* (row, scopes) {
           yield* checkScopes(scopes, request.scope ?? [])
-          const changed = {
-            description: request.description ?? row.description,
-            scopes: request.scope === undefined ? row.scopes : [...new Set(request.scope)],
-            signature_algo: request.signatureAlgo ?? row.signature_algo,
-            is_allowed_for_smartcdn: request.isAllowedForSmartCdn ?? row.is_allowed_for_smartcdn,
-            can_show_auth_secret: request.canShowAuthSecret ?? row.can_show_auth_secret
-          }
+          const next = changed(row, request)
           const modified_at = yield* DateTime.now
-          const columns = { ...encodeSettings(changed), modified_at: modified_at.epochMilliseconds }
+          const columns = { ...encodeSettings(next), modified_at: modified_at.epochMilliseconds }
           yield* Statement.run(sql`UPDATE auth_keys SET ${sql.update(columns)} WHERE id = ${id}`)
           yield* checkManaged(caller.workspace, keepsLast)
-          return { ...row, ...changed, modified_at }
+          return { ...row, ...next, modified_at }
         })
       ),
 
@@ -275,15 +278,3 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/**
- * Stores the Auth Keys of all Workspaces. Every request with credentials reads its Auth Key from the database, so that
- * a change takes effect at once.
- *
- * A request can manage only an Auth Key of its own Workspace, and only if the request has all scopes of this Auth Key.
- * Without this rule, a request with `auth_keys:write` could get every scope: the request could add scopes to its own
- * Auth Key, or read the secret of another Auth Key.
- */
-export class AuthKeys extends Context.Service<AuthKeys>()("@assembly-effect/emulator/AuthKeys", { make }) {}
-
-export const layer = Layer.effect(AuthKeys, AuthKeys.make)

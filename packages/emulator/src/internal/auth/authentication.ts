@@ -11,11 +11,9 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as AuthKeys from "./authKeys.ts"
-import * as BearerTokens from "./bearerTokens.ts"
+import * as Tokens from "./tokens.ts"
 import { Refusal } from "../http/refusal.ts"
-import { grants } from "./scopes.ts"
 import * as UsedSignatures from "./usedSignatures.ts"
 import * as Result from "effect/Result"
 import { RE2JS } from "re2js"
@@ -148,13 +146,13 @@ const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: str
 const bearer = (header: string): string | undefined => /^bearer +(\S+) *$/i.exec(header)?.[1]
 
 const make = Effect.gen(function* () {
-  const authKeys = yield* AuthKeys.AuthKeys
+  const authKeys = yield* AuthKeys.make
   const usedSignatures = yield* UsedSignatures.make
-  const bearerTokens = yield* BearerTokens.BearerTokens
+  const bearerTokens = yield* Tokens.BearerTokens
   const mac = yield* Mac.Mac
 
   const authenticateSigned = Effect.fnUntraced(
-    function* (claim: Claim): Effect.fn.Return<BearerTokens.Granted, Refusal | StorageFailed, Mac.Mac> {
+    function* (claim: Claim) {
       const auth = yield* readAuth(claim.params)
       const authKey = yield* authKeys.find(auth.key)
       if (Option.isNone(authKey)) {
@@ -215,7 +213,7 @@ const make = Effect.gen(function* () {
         ? authenticateSigned(claim)
         : authenticateBearer(claim, authorization)
       yield* checkReferer(claim)
-      if (scope !== undefined && !grants(scopes, scope)) {
+      if (scope !== undefined && !AuthKeys.grants(scopes, scope)) {
         return yield* refuse("INSUFFICIENT_AUTH_SCOPE", `The scope ${scope} is not granted.`)
       }
       yield* authKeys.markUsed(authKey)

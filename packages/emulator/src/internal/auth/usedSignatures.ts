@@ -21,14 +21,6 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { signatures: most } = yield* Limits.Limits
 
-  const remember = (signature: string, expires: number) =>
-    Statement.isChange(
-      sql`INSERT INTO used_signatures ${sql.insert({ signature, expires_at: expires })} ON CONFLICT DO NOTHING`
-    )
-  /** Deletes the oldest rows beyond the limit. Row ids increase, so the oldest rows have the lowest ids. */
-  const forgetFirst = sql`
-    DELETE FROM used_signatures WHERE rowid <= (SELECT max(rowid) FROM used_signatures) - ${most}`
-
   /** The used signatures that could not be stored, the oldest first. */
   const unstored = new Set<string>()
 
@@ -36,8 +28,12 @@ export const make = Effect.gen(function* () {
     function* (signature: string, expires: DateTime.Utc) {
       const now = yield* DateTime.now
       yield* forget(sql, now.epochMilliseconds)
-      const isFirst = yield* remember(signature, expires.epochMilliseconds)
-      yield* forgetFirst
+      const row = { signature, expires_at: expires.epochMilliseconds }
+      const isFirst = yield* Statement.isChange(
+        sql`INSERT INTO used_signatures ${sql.insert(row)} ON CONFLICT DO NOTHING`
+      )
+      // Deletes the oldest rows beyond the limit. Row ids increase, so the oldest rows have the lowest ids.
+      yield* sql`DELETE FROM used_signatures WHERE rowid <= (SELECT max(rowid) FROM used_signatures) - ${most}`
       return isFirst
     },
     sql.withTransaction,

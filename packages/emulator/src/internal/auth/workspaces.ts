@@ -8,23 +8,15 @@ import type * as Template from "../../Template.ts"
 import type * as Workspace from "../../Workspace.ts"
 import * as AuthKeys from "./authKeys.ts"
 import * as Statement from "../data/statement.ts"
-import * as TemplateStore from "../templates/templateStore.ts"
+import * as Templates from "../templates/templates.ts"
 
 /** All scopes. `read` and `write` apply to every resource, but do not grant `smart_cdn:sign`. */
 const allScopes = ["read", "write", "smart_cdn:sign"]
 
 const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
 
-/** The first given Auth Key, else the oldest active Auth Key of the Workspace, else a new Auth Key. */
-const firstKey = Effect.fnUntraced(function* ({ keys, slug }: Workspace.Workspace) {
-  const [asked] = keys
-  if (asked !== undefined) return asked
-  const existing = yield* AuthKeys.AuthKeys.use((authKeys) => authKeys.firstOf(slug))
-  return Option.isSome(existing) ? existing.value : yield* AuthKeys.random
-})
-
 const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspace.Workspace>) {
-  const authKeys = yield* AuthKeys.AuthKeys
+  const authKeys = yield* AuthKeys.make
   const owners = new Map<string, string>()
   for (const { keys, slug } of workspaces) {
     for (const { key } of keys) {
@@ -43,7 +35,9 @@ const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspa
 const asked = Effect.fnUntraced(function* ({ credentials, templates = [], workspaces = [] }: Options) {
   const [first = byDefault, ...others] = workspaces
   const given = credentials === undefined ? first.keys : [credentials, ...first.keys]
-  const key: Workspace.AuthKey = yield* firstKey({ ...first, keys: given })
+  const { firstOf } = yield* AuthKeys.make
+  const kept: Workspace.AuthKey | undefined = given[0] ?? Option.getOrUndefined(yield* firstOf(first.slug))
+  const key: Workspace.AuthKey = kept ?? (yield* AuthKeys.random)
   // If an Auth Key of the Workspace has the same key as `credentials`, `credentials` replaces it.
   const rest = given.filter((other) => other.key !== key.key)
   const whole = { ...first, keys: [key, ...rest], templates: [...templates, ...(first.templates ?? [])] }
@@ -65,9 +59,9 @@ interface Options {
 export const ensure = Effect.fnUntraced(function* (options: Options) {
   const { all, key, slug } = yield* asked(options)
   yield* checkKeys(all)
-  const authKeys = yield* AuthKeys.AuthKeys
+  const authKeys = yield* AuthKeys.make
   const sql = yield* SqlClient.SqlClient
-  const templates = yield* TemplateStore.TemplateStore
+  const templates = yield* Templates.make
   const now = yield* Clock.currentTimeMillis
   yield* Effect.gen(function* () {
     for (const { keys, slug: workspace } of all) {
@@ -78,7 +72,7 @@ export const ensure = Effect.fnUntraced(function* (options: Options) {
     for (const { slug: workspace, templates: given = [] } of all) {
       for (const { content, id, name = id } of given) {
         const times = { created_at: now, modified_at: now }
-        yield* templates.put({ ...TemplateStore.defaults, ...times, id, workspace, name, content }).pipe(
+        yield* templates.put({ ...Templates.defaults, ...times, id, workspace, name, content }).pipe(
           Effect.catchTag("Refused", () => {
             const issue = { path: ["templates", id, "name"], message: `Another Template has the name ${name}` }
             return Effect.fail(new InvalidRequest({ operation: "Emulator.layer", issues: [issue] }))

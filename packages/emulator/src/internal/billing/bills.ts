@@ -2,13 +2,14 @@ import * as Operations from "@assembly-effect/api/Billing"
 import type * as Bill from "@assembly-effect/schema/Bill"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as HttpRouter from "effect/http/HttpRouter"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "../data/statement.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
+import * as Turns from "../http/turns.ts"
 
 /**
  * The price list of the emulator: one US dollar for 10^9 bytes that Assemblies received or made, the same for each
@@ -32,7 +33,7 @@ const Robot = Schema.Struct({
   output_bytes: Schema.Int
 })
 
-const months = Statement.rows(Month).first
+const totals = Statement.rows(Month).one
 const robots = Statement.rows(Robot).all
 
 const toBill = (
@@ -75,16 +76,25 @@ export const make = Effect.gen(function* () {
   return {
     /** The bill of a month, if an Assembly of the Workspace ended in that month. */
     find: Effect.fnUntraced(function* (workspace: string, month: Bill.Month) {
-      const of = sql`workspace = ${workspace} AND month = ${month}`
-      const [found, used] = yield* Effect.all([
-        months(sql`SELECT assemblies, input_bytes, output_bytes FROM bills WHERE ${of}`),
-        robots(sql`SELECT robot, steps, input_bytes, output_bytes FROM billed_robots WHERE ${of} ORDER BY robot`)
-      ]).pipe(sql.withTransaction, Statement.stored)
+      const first = `${month}-01`
+      const of = sql`
+        FROM assemblies WHERE workspace = ${workspace}
+          AND ended_at >= unixepoch(${first}) * 1000 AND ended_at < unixepoch(${first}, '+1 month') * 1000`
+      const [moved, used] = yield* Effect.all([
+        totals(sql`
+          SELECT count(*) AS assemblies, coalesce(sum(input_bytes), 0) AS input_bytes,
+            coalesce(sum(output_bytes), 0) AS output_bytes ${of}`),
+        robots(sql`
+          SELECT key AS robot, sum(value ->> 'steps') AS steps, sum(value ->> 'input_bytes') AS input_bytes,
+            sum(value ->> 'output_bytes') AS output_bytes
+          FROM (SELECT usage ${of}), json_each(usage) GROUP BY key ORDER BY key`)
+      ]).pipe(sql.withTransaction, Statement.stored, Turns.take)
+      if (moved.assemblies === 0) return Option.none()
       const isOver = month < monthOf(yield* DateTime.now)
-      return Option.map(found, (moved): Bill.Bill => ({
+      return Option.some<Bill.Bill>({
         ...toBill(month, moved, used),
         ...(isOver ? { invoice_id: `${workspace}-${month}` } : {})
-      }))
+      })
     })
   }
 })

@@ -7,31 +7,17 @@ import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as DamStatements from "./damStatements.ts"
 import * as DamStore from "./damStore.ts"
-import { refusals, refuse, type Refused } from "./refused.ts"
-
-const refusedAs = ({ path, reason }: Pick<Refused, "path" | "reason">): Refusal.Refusal => {
-  const [code, message] = refusals[reason]
-  return Refusal.named(code, Refusal.explain([{ path, message }]))
-}
-
-const invalid = (issues: Parameters<typeof Refusal.explain>[0]) =>
-  Refusal.named("DAM_INVALID_REQUEST", Refusal.explain(issues))
-
-/** Converts the error `Refused` of the DAM to a refusal. */
-const reading = <A>(work: Effect.Effect<A, Refused | StorageFailed>) =>
-  Effect.catchTag(work, "DamRefused", (refused) => Effect.fail(refusedAs(refused)))
+import { refuse } from "./rules.ts"
 
 /**
- * Converts the errors of a change to refusals. If the disk fails, nothing is changed, and the error code is
- * `DAM_MUTATION_FAILED`, which spec.md defines for a change that could not be completed.
+ * Refuses a change if the disk fails. Nothing is changed then, and the error code is `DAM_MUTATION_FAILED`, which spec.md
+ * defines for a change that could not be completed.
  */
-const changing = <A>(work: Effect.Effect<A, Refused | StorageFailed>) =>
-  reading(work).pipe(
-    Effect.catchTag("StorageFailed", (failed) =>
-      Effect.andThen(
-        Effect.logError(`The DAM was not changed: ${failed.message}`),
-        Effect.fail(Refusal.named("DAM_MUTATION_FAILED", `The emulator cannot store: ${failed.description}.`))
-      )
+const changing = <A>(work: Effect.Effect<A, Refusal.Refusal | StorageFailed>) =>
+  Effect.catchTag(work, "StorageFailed", (failed) =>
+    Effect.andThen(
+      Effect.logError(`The DAM was not changed: ${failed.message}`),
+      Effect.fail(Refusal.named("DAM_MUTATION_FAILED", `The emulator cannot store: ${failed.description}.`))
     )
   )
 
@@ -39,33 +25,26 @@ const changing = <A>(work: Effect.Effect<A, Refused | StorageFailed>) =>
 const defaultLimit = 100
 
 const routes = Effect.gen(function* () {
-  const dam = yield* DamStore.DamStore
+  const dam = yield* DamStore.make
 
   return yield* Effect.all([
     Route.signed(Operations.Get, {
-      invalid,
       handle: ({ authKey, params, path }) =>
-        dam.get(authKey.workspace, path.assetId, params.versionId).pipe(
-          Effect.map((asset) => Route.success("DAM_ASSET_FOUND", "The asset was found.", { asset })),
-          reading
+        Effect.map(dam.get(authKey.workspace, path.assetId, params.versionId), (asset) =>
+          Route.success("DAM_ASSET_FOUND", "The asset was found.", { asset })
         )
     }),
     Route.signed(Operations.List, {
-      invalid,
       handle: ({ authKey: { workspace }, params: { cursor, limit = defaultLimit, prefix = "" } }) =>
-        dam.list({ workspace, prefix, cursor, limit }).pipe(
-          Effect.map(({ assets, nextCursor }) =>
-            Route.success("DAM_ASSETS_LISTED", "The assets were listed.", {
-              workspace,
-              assets: assets.map(DamStatements.toAsset),
-              next_cursor: nextCursor === null ? null : DamEntries.Cursor.make(nextCursor)
-            })
-          ),
-          reading
+        Effect.map(dam.list({ workspace, prefix, cursor, limit }), ({ assets, nextCursor }) =>
+          Route.success("DAM_ASSETS_LISTED", "The assets were listed.", {
+            workspace,
+            assets: assets.map(DamStatements.toAsset),
+            next_cursor: nextCursor === null ? null : DamEntries.Cursor.make(nextCursor)
+          })
         )
     }),
     Route.signed(Operations.Move, {
-      invalid,
       handle: ({ authKey: { workspace }, params, path: { assetId } }) => {
         const filename = "filename" in params ? params.filename : undefined
         return dam.move({ workspace, assetId, filename, destinationFolderId: params.destinationFolderId }).pipe(
@@ -75,7 +54,6 @@ const routes = Effect.gen(function* () {
       }
     }),
     Route.signed(Operations.MoveMany, {
-      invalid,
       handle: ({ authKey: { workspace }, params }) =>
         dam.moveMany({ ...params, workspace }).pipe(
           Effect.map((assets) => Route.success("DAM_ASSETS_MOVED", "The assets were moved.", { assets })),
@@ -83,7 +61,6 @@ const routes = Effect.gen(function* () {
         )
     }),
     Route.signed(Operations.MoveEntry, {
-      invalid,
       handle: ({ authKey: { workspace }, params }) =>
         dam.moveEntry({ ...params, workspace }).pipe(
           Effect.map((path) => Route.success("DAM_ENTRY_MOVED", "The entry was moved.", { path })),
@@ -91,11 +68,10 @@ const routes = Effect.gen(function* () {
         )
     }),
     Route.signed(Operations.Delete, {
-      invalid,
       handle: ({ authKey, path: { assetId } }) =>
         dam.remove(authKey.workspace, [assetId]).pipe(
           // The request names one asset, so the error needs no path into a list of assets.
-          Effect.catchTag("DamRefused", ({ reason }) => Effect.fail(refuse(reason))),
+          Effect.catchTag("Refusal", () => Effect.fail(refuse("AssetNotFound"))),
           Effect.map((deleted_at) =>
             Route.success("DAM_ASSET_DELETED", "The asset was deleted.", { asset_id: assetId, deleted_at })
           ),
@@ -103,7 +79,6 @@ const routes = Effect.gen(function* () {
         )
     }),
     Route.signed(Operations.DeleteMany, {
-      invalid,
       handle: ({ authKey, params: { assetIds } }) =>
         dam.remove(authKey.workspace, assetIds).pipe(
           Effect.map((deleted_at) => assetIds.map((asset_id) => ({ asset_id, deleted_at }))),

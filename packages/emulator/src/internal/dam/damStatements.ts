@@ -7,7 +7,6 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import * as Struct from "effect/Struct"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
-import type * as FileStore from "../files/fileStore.ts"
 
 /**
  * An asset with one of its versions. `position` orders the assets of a Workspace by creation, and never changes. `path`
@@ -38,21 +37,10 @@ export interface Place {
   readonly name: string
 }
 
-/** A version to insert. `blob` is the id of the blob that contains the bytes. */
-export interface NewVersion {
-  readonly id: string
-  readonly asset_id: string
-  readonly blob: string
-  readonly made_by: string
-  readonly mime: string | null
-  readonly digest: FileStore.Digest
-  readonly created_at: number
-}
-
 const { all: allAssets, first: firstAsset } = Statement.rows(AssetRow)
 const firstFolder = Statement.rows(FolderRow).first
-const { first: firstPosition, one: onePosition } = Statement.rows(Schema.Struct({ position: Schema.Int }))
-const allNames = Statement.rows(Schema.Struct({ name: Schema.String })).all
+const firstPosition = Statement.column(Schema.Int).first
+const allNames = Statement.column(Schema.String).all
 const longest = Statement.rows(Schema.Struct({ code_points: Schema.Int, bytes: Schema.Int })).one
 
 /** The SQL expression of a path: the names of all folders from the root to `folderId`, and then `name`. */
@@ -109,20 +97,17 @@ export const make = (sql: SqlClient.SqlClient) => {
      */
     lastPosition: (workspace: string) =>
       Effect.map(
-        firstPosition(sql`SELECT last AS position FROM dam_positions WHERE workspace = ${workspace}`),
-        Option.match({ onNone: () => 0, onSome: ({ position }) => position })
+        firstPosition(sql`SELECT last FROM dam_positions WHERE workspace = ${workspace}`),
+        Option.getOrElse(() => 0)
       ),
     /**
      * A position that no asset of the Workspace had before. A walk through the list that has already started therefore
      * does not return the new asset.
      */
     nextPosition: (workspace: string) =>
-      Effect.map(
-        onePosition(sql`
-          INSERT INTO dam_positions VALUES (${workspace}, 1)
-          ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last AS position`),
-        ({ position }) => position
-      ),
+      Statement.count(sql`
+        INSERT INTO dam_positions VALUES (${workspace}, 1)
+        ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last`),
     assetAt: ({ folder_id, name, workspace }: Place) =>
       firstAsset(sql`${current} AND assets.workspace = ${workspace} AND ${inFolder(folder_id)} AND filename = ${name}`),
     folder: (workspace: string, id: string) =>
@@ -143,7 +128,7 @@ export const make = (sql: SqlClient.SqlClient) => {
           SELECT filename FROM assets
           WHERE workspace = ${workspace} AND ${inFolder(folderId)} AND ${isAny("filename", names)}
             AND deleted_at IS NULL AND NOT ${isAny("id", except)}`),
-        (rows) => new Set(rows.map(({ name }) => name))
+        (found) => new Set(found)
       ),
     /**
      * The maximum numbers of code points and of bytes of the paths in a folder, including the path of the folder
@@ -168,19 +153,11 @@ export const make = (sql: SqlClient.SqlClient) => {
             WHERE assets.deleted_at IS NULL
           )
         SELECT max(length(path)) AS code_points, max(octet_length(path)) AS bytes FROM paths`),
-    insertFolder: (id: string, { folder_id, ...place }: Place) =>
-      Statement.run(sql`INSERT INTO folders ${sql.insert({ id, ...place, parent_id: folder_id })}`),
-    insertAsset: (id: string, { name, ...place }: Place, columnsOf: Readonly<Record<string, string | number>>) =>
-      Statement.run(sql`INSERT INTO assets ${sql.insert({ id, ...place, filename: name, ...columnsOf })}`),
-    insertVersion: ({ digest, ...version }: NewVersion) =>
-      Statement.run(sql`INSERT INTO versions ${sql.insert({ ...version, ...digest })}`),
     madeBy: (work: string) =>
       firstAsset(sql`
         SELECT ${columns} FROM versions JOIN assets ON assets.id = versions.asset_id WHERE versions.made_by = ${work}`),
     update: (ids: ReadonlyArray<string>, columnsOf: Readonly<Record<string, string | number | null>>) =>
-      Statement.run(sql`UPDATE assets SET ${sql.update(columnsOf)} WHERE ${isAny("id", ids)}`),
-    updateFolder: (id: string, { folder_id, name }: Place) =>
-      Statement.run(sql`UPDATE folders SET ${sql.update({ parent_id: folder_id, name })} WHERE id = ${id}`)
+      Statement.run(sql`UPDATE assets SET ${sql.update(columnsOf)} WHERE ${isAny("id", ids)}`)
   }
 }
 export type Statements = ReturnType<typeof make>

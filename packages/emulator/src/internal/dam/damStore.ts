@@ -1,21 +1,17 @@
 import type * as DamEntries from "@assembly-effect/schema/DamEntries"
 import type * as Identifier from "@assembly-effect/schema/Identifier"
 import type { Timestamp } from "@assembly-effect/schema/unstable/Timestamp"
-import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Ids from "../data/ids.ts"
 import * as Statement from "../data/statement.ts"
 import type * as FileStore from "../files/fileStore.ts"
-import * as Turns from "../http/turns.ts"
 import * as DamStatements from "./damStatements.ts"
 import * as Listing from "./listing.ts"
-import * as Paths from "./paths.ts"
-import { type FieldPath, refuse } from "./refused.ts"
+import * as Rules from "./rules.ts"
 
 /** A file to store as an asset. `blob` is the id of the blob that contains the bytes. */
 interface New {
@@ -70,18 +66,27 @@ const moved = (
   updated_at: timestamp(now)
 })
 
-const cursorKey = Statement.rows(Schema.Struct({ key: Schema.String })).one
+const cursorKey = Statement.column(Schema.String).one
 
-const make = Effect.gen(function* () {
+/**
+ * Stores the assets and folders of all Workspaces.
+ *
+ * Each change is one transaction. Therefore a change is atomic, and concurrent changes run one after the other. The row
+ * of a deleted asset stays, because the Step that stored the asset may run again after a crash, and must find the row
+ * then. The bytes of an asset belong to the upload of its Assembly and stay with the upload.
+ */
+export const make = Effect.gen(function* () {
   const client = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
   const sql = DamStatements.make(client)
-  const { key } = yield* cursorKey(client`SELECT key FROM dam_cursors`)
+  const key = yield* cursorKey(client`SELECT key FROM dam_cursors`)
   const newId = yield* Ids.identifier
 
   /** Runs a change in one transaction. The change gets the current time. */
   const change = <A, E>(work: (now: DateTime.Utc) => Effect.Effect<A, E>) =>
     Effect.flatMap(DateTime.now, work).pipe(client.withTransaction, Statement.stored)
+
+  const insert = (table: string, row: Readonly<Record<string, string | number | null>>) =>
+    Statement.run(client`INSERT INTO ${client.literal(table)} ${client.insert(row)}`)
 
   const isTaken = (place: DamStatements.Place, except: ReadonlyArray<string>) =>
     Effect.map(sql.taken(place.workspace, place.folder_id, [place.name], except), ({ size }) => size > 0)
@@ -90,7 +95,7 @@ const make = Effect.gen(function* () {
   const folderOf = (workspace: string, id: Identifier.FolderId | null) =>
     id === null
       ? Effect.undefined
-      : Statement.orFail(refuse("FolderNotFound", ["destination_folder_id"]))(sql.folder(workspace, id))
+      : Statement.orFail(Rules.refuse("FolderNotFound", ["destination_folder_id"]))(sql.folder(workspace, id))
 
   /** Finds or creates folders. Returns the id of the innermost folder, or null for the root. */
   const ensureFolder = (workspace: string, folders: ReadonlyArray<string>) =>
@@ -101,9 +106,9 @@ const make = Effect.gen(function* () {
         const place = { workspace, folder_id, name }
         const existing = yield* sql.folderAt(place)
         if (Option.isSome(existing)) return existing.value.id
-        if (Option.isSome(yield* sql.assetAt(place))) return yield* refuse("NameTaken")
+        if (Option.isSome(yield* sql.assetAt(place))) return yield* Rules.refuse("NameTaken")
         const id = yield* newId
-        yield* sql.insertFolder(id, place)
+        yield* insert("folders", { id, workspace, parent_id: folder_id, name })
         return id
       })
     )
@@ -116,7 +121,7 @@ const make = Effect.gen(function* () {
       (): string | null => null,
       (parent, folder) =>
         sql.folderAt({ workspace, folder_id: parent, name: folder }).pipe(
-          Statement.orFail(refuse("EntryNotFound", ["source"])),
+          Statement.orFail(Rules.refuse("EntryNotFound", ["source"])),
           Effect.map(({ id }) => id)
         )
     )
@@ -125,12 +130,13 @@ const make = Effect.gen(function* () {
 
   /** Finds all assets of a bulk request, in the order of `ids`. An unknown or a repeated id is refused. */
   const findAll = Effect.fnUntraced(function* (workspace: string, ids: ReadonlyArray<Identifier.AssetId>) {
-    const at = (index: number): FieldPath => ["asset_ids", index]
     const repeated = firstRepeated(ids)
-    if (repeated !== -1) return yield* refuse("Repeated", at(repeated))
+    if (repeated !== -1) return yield* Rules.refuse("Repeated", ["asset_ids", repeated])
     const known = new Map((yield* sql.assets(workspace, ids)).map((row) => [row.id, row]))
     return yield* Effect.forEach(ids, (id, index) =>
-      Effect.fromOption(Option.fromUndefinedOr(known.get(id)), () => refuse("AssetNotFound", at(index)))
+      Effect.fromOption(Option.fromUndefinedOr(known.get(id)), () =>
+        Rules.refuse("AssetNotFound", ["asset_ids", index])
+      )
     )
   })
 
@@ -142,7 +148,7 @@ const make = Effect.gen(function* () {
     const made = yield* sql.madeBy(madeBy)
     if (Option.isSome(made)) return DamStatements.toAsset(made.value)
     const place = { workspace, folder_id: yield* ensureFolder(workspace, file.folders), name: file.filename }
-    if (Option.isSome(yield* sql.folderAt(place))) return yield* refuse("NameTaken")
+    if (Option.isSome(yield* sql.folderAt(place))) return yield* Rules.refuse("NameTaken")
 
     const existing = yield* sql.assetAt(place)
     const asset_id = Option.isSome(existing) ? existing.value.id : yield* newId
@@ -150,16 +156,31 @@ const make = Effect.gen(function* () {
     const changed = { version_id: id, updated_at: created_at }
     yield* Option.isSome(existing)
       ? sql.update([asset_id], changed)
-      : sql.insertAsset(asset_id, place, { ...changed, position: yield* sql.nextPosition(workspace) })
-    yield* sql.insertVersion({ id, asset_id, blob: file.blob, made_by: madeBy, mime: file.mime, digest, created_at })
+      : insert("assets", {
+          id: asset_id,
+          workspace,
+          folder_id: place.folder_id,
+          filename: file.filename,
+          ...changed,
+          position: yield* sql.nextPosition(workspace)
+        })
+    yield* insert("versions", {
+      id,
+      asset_id,
+      blob: file.blob,
+      made_by: madeBy,
+      mime: file.mime,
+      created_at,
+      ...digest
+    })
     return DamStatements.toAsset(Option.getOrThrow(yield* sql.asset(workspace, asset_id)))
   })
 
   return {
     store: (file: New) =>
       // The length is checked first, because otherwise a long path would need an id for each of its folders.
-      Paths.isTooLong([...file.folders, file.filename].join("/"))
-        ? Effect.fail(refuse("PathTooLong"))
+      Rules.isTooLong([...file.folders, file.filename].join("/"))
+        ? Effect.fail(Rules.refuse("PathTooLong"))
         : change((now) => store(file, now.epochMilliseconds)),
     /** Finds an asset. Without `versionId`, returns the current version. */
     get: Effect.fnUntraced(function* (
@@ -172,19 +193,20 @@ const make = Effect.gen(function* () {
         : sql.assetVersion(workspace, assetId, versionId)
       if (Option.isSome(found)) return DamStatements.toAsset(found.value)
       const isThere = Option.isSome(yield* sql.asset(workspace, assetId))
-      return yield* isThere ? refuse("VersionNotFound", ["version_id"]) : refuse("AssetNotFound")
+      return yield* isThere ? Rules.refuse("VersionNotFound", ["version_id"]) : Rules.refuse("AssetNotFound")
     }),
-    list: (listing: Listing.Listing) => Listing.list(sql, turns, key, listing),
+    list: (listing: Listing.Listing) => Listing.list(sql, key, listing),
     move: ({ assetId, destinationFolderId, workspace, ...asked }: Move) =>
       change(
         Effect.fnUntraced(function* (now) {
-          const row = yield* Statement.orFail(refuse("AssetNotFound"))(sql.asset(workspace, assetId))
+          const row = yield* Statement.orFail(Rules.refuse("AssetNotFound"))(sql.asset(workspace, assetId))
           const folder_id = destinationFolderId === undefined ? row.folder_id : destinationFolderId
           const folder = yield* folderOf(workspace, folder_id)
           const filename = asked.filename ?? row.filename
-          const path = Paths.join(folder, filename)
-          if (Paths.isTooLong(path)) return yield* refuse("PathTooLong")
-          if (yield* isTaken({ workspace, folder_id, name: filename }, [assetId])) return yield* refuse("NameTaken")
+          const path = Rules.join(folder, filename)
+          if (Rules.isTooLong(path)) return yield* Rules.refuse("PathTooLong")
+          if (yield* isTaken({ workspace, folder_id, name: filename }, [assetId]))
+            return yield* Rules.refuse("NameTaken")
           yield* sql.update([assetId], { folder_id, filename, updated_at: now.epochMilliseconds })
           return moved(row, { filename, folder_id, path }, now)
         })
@@ -200,13 +222,13 @@ const make = Effect.gen(function* () {
           const rows = yield* findAll(workspace, assetIds)
           const folder = yield* folderOf(workspace, folder_id)
           const names = rows.map(({ filename }) => filename)
-          const paths = names.map((name) => Paths.join(folder, name))
-          const long = paths.findIndex(Paths.isTooLong)
-          if (long !== -1) return yield* refuse("PathTooLong", ["asset_ids", long])
+          const paths = names.map((name) => Rules.join(folder, name))
+          const long = paths.findIndex(Rules.isTooLong)
+          if (long !== -1) return yield* Rules.refuse("PathTooLong", ["asset_ids", long])
           const taken = yield* sql.taken(workspace, folder_id, names, assetIds)
           const repeated = firstRepeated(names)
           const conflict = repeated === -1 ? names.findIndex((name) => taken.has(name)) : repeated
-          if (conflict !== -1) return yield* refuse("NameTaken", ["asset_ids", conflict])
+          if (conflict !== -1) return yield* Rules.refuse("NameTaken", ["asset_ids", conflict])
           yield* sql.update(assetIds, { folder_id, updated_at: now.epochMilliseconds })
           return rows.map((row, index) => moved(row, { ...row, folder_id, path: paths[index] ?? "" }, now))
         })
@@ -218,25 +240,28 @@ const make = Effect.gen(function* () {
     moveEntry: ({ workspace, ...asked }: DamEntries.MoveEntryRequest & Pick<Move, "workspace">) =>
       change(
         Effect.fnUntraced(function* ({ epochMilliseconds: now }) {
-          const source = Paths.withoutSlash(asked.source)
-          const destination = Paths.withoutSlash(asked.destination)
+          const source = Rules.withoutSlash(asked.source)
+          const destination = Rules.withoutSlash(asked.destination)
           const from = yield* placeOf(workspace, source)
           const folder = yield* sql.folderAt(from)
           const asset = yield* sql.assetAt(from)
-          if (Option.isNone(folder) && Option.isNone(asset)) return yield* refuse("EntryNotFound", ["source"])
+          if (Option.isNone(folder) && Option.isNone(asset)) return yield* Rules.refuse("EntryNotFound", ["source"])
           if (source === destination) return destination
           if (Option.isSome(folder) && destination.startsWith(`${source}/`)) {
-            return yield* refuse("IntoItself", ["destination"])
+            return yield* Rules.refuse("IntoItself", ["destination"])
           }
 
           const { folders, name } = namesOf(destination)
           const place = { workspace, folder_id: yield* ensureFolder(workspace, folders), name }
-          if (yield* isTaken(place, [])) return yield* refuse("NameTaken", ["destination"])
+          if (yield* isTaken(place, [])) return yield* Rules.refuse("NameTaken", ["destination"])
           if (Option.isSome(folder)) {
-            yield* sql.updateFolder(folder.value.id, place)
+            const { id } = folder.value
+            yield* Statement.run(
+              client`UPDATE folders SET ${client.update({ parent_id: place.folder_id, name })} WHERE id = ${id}`
+            )
             // The limits of a path also apply to every path in the moved folder. A refusal undoes the move.
-            const isTooLong = Paths.isLongestTooLong(yield* sql.longestPath(workspace, folder.value.id))
-            if (isTooLong) return yield* refuse("PathTooLong", ["destination"])
+            const isTooLong = Rules.isLongestTooLong(yield* sql.longestPath(workspace, id))
+            if (isTooLong) return yield* Rules.refuse("PathTooLong", ["destination"])
           } else if (Option.isSome(asset)) {
             yield* sql.update([asset.value.id], { folder_id: place.folder_id, filename: name, updated_at: now })
           }
@@ -254,14 +279,3 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/**
- * Stores the assets and folders of all Workspaces.
- *
- * Each change is one transaction. Therefore a change is atomic, and concurrent changes run one after the other. The row
- * of a deleted asset stays, because the Step that stored the asset may run again after a crash, and must find the row
- * then. The bytes of an asset belong to the upload of its Assembly and stay with the upload.
- */
-export class DamStore extends Context.Service<DamStore>()("@assembly-effect/emulator/DamStore", { make }) {}
-
-export const layer = Layer.effect(DamStore, DamStore.make)

@@ -1,8 +1,7 @@
 import * as Effect from "effect/Effect"
-import type * as Turns from "../http/turns.ts"
+import * as Turns from "../http/turns.ts"
 import type * as DamStatements from "./damStatements.ts"
-import * as Paths from "./paths.ts"
-import { refuse } from "./refused.ts"
+import * as Rules from "./rules.ts"
 import { createHmac, timingSafeEqual } from "node:crypto"
 
 /**
@@ -65,7 +64,7 @@ const maxSlice = 512
 const sliceFor = (count: number): number => Math.min(maxSlice, 2 ** Math.ceil(Math.log2(count)))
 
 /** Converts a prefix to the form of stored paths: in NFC, and without the optional slash at its start. */
-const normalise = (prefix: string): string => Paths.withoutSlash(prefix.normalize("NFC"))
+const normalise = (prefix: string): string => Rules.withoutSlash(prefix.normalize("NFC"))
 
 /**
  * Lists assets in the order of their creation, which moves do not change. Therefore a walk through all pages returns
@@ -78,14 +77,13 @@ const normalise = (prefix: string): string => Paths.withoutSlash(prefix.normaliz
  */
 export const list = Effect.fnUntraced(function* (
   sql: DamStatements.Statements,
-  turns: Turns.Turns["Service"],
   key: string,
   { cursor, limit, workspace, ...asked }: Listing
 ) {
   const listed = { workspace, prefix: normalise(asked.prefix) }
   const walk =
     cursor === undefined ? { after: 0, until: yield* sql.lastPosition(workspace) } : readCursor(key, listed, cursor)
-  if (walk === undefined) return yield* refuse("OtherCursor", ["cursor"])
+  if (walk === undefined) return yield* Rules.refuse("OtherCursor", ["cursor"])
 
   // A prefix with a lone surrogate matches nothing, because no stored path contains a lone surrogate. In JavaScript, a
   // lone surrogate could match the first half of a character.
@@ -93,7 +91,7 @@ export const list = Effect.fnUntraced(function* (
   const assets: Array<DamStatements.AssetRow> = []
   let { after } = walk
   for (let slice = sliceFor(limit + 1); ; slice = sliceFor(slice * 2)) {
-    const rows = yield* turns.share(sql.slice(workspace, { after, until: walk.until, limit: slice }))
+    const rows = yield* Turns.share(sql.slice(workspace, { after, until: walk.until, limit: slice }))
     for (const row of rows) {
       if (!isWellFormed || !row.path.startsWith(listed.prefix)) continue
       if (assets.length === limit) {

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Record from "effect/Record"
-import * as Schema from "effect/Schema"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlError from "effect/sql/SqlError"
@@ -42,14 +41,12 @@ const loader = Migrator.fromRecord(
   )
 )
 
-const tables = Statement.rows(Schema.Struct({ foreign: Schema.Int })).one
-
 /** Refuses the database of another program, because the migrations would change it. */
 const checkOwner = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, path: string) {
-  const found = yield* tables(sql`
-    SELECT count(*) > 0 AND NOT coalesce(sum(name = 'assemblies'), 0) AS "foreign"
+  const isForeign = yield* Statement.count(sql`
+    SELECT count(*) > 0 AND NOT coalesce(sum(name = 'assemblies'), 0)
     FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'effect_sql_%'`)
-  if (found.foreign !== 0) return yield* new StorageFailed({ path, reason: "Damaged", code: "NOT_OF_THE_EMULATOR" })
+  if (isForeign !== 0) return yield* new StorageFailed({ path, reason: "Damaged", code: "NOT_OF_THE_EMULATOR" })
 })
 
 /** Runs the missing migrations. */

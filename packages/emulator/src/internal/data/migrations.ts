@@ -70,7 +70,7 @@ const assemblies = [
   // Indexes for the replacement of an Assembly, which changes the id of the Assembly in the rows of its replays.
   "CREATE INDEX assemblies_by_parent ON assemblies (parent_id) WHERE parent_id IS NOT NULL",
   "CREATE INDEX assemblies_by_uploads ON assemblies (uploads_from) WHERE uploads_from IS NOT NULL",
-  // Indexes for the history of the job slots, which are in use from `uploaded_at` to `ended_at`.
+  // Indexes for the history of the job slots, which are in use from `uploaded_at` to `ended_at`, and for bills.
   "CREATE INDEX assemblies_by_execution ON assemblies (workspace, uploaded_at, region)",
   "CREATE INDEX assemblies_by_end ON assemblies (workspace, ended_at, region, uploaded_at)",
   "CREATE INDEX assemblies_executing ON assemblies (workspace, region) WHERE state = 'executing'",
@@ -132,40 +132,6 @@ const searches = [
   `CREATE TRIGGER searches_of_file AFTER INSERT ON uploads BEGIN
      UPDATE searches SET files = substr(files || lower(new.filename) || char(10), 1, 8192)
      WHERE assembly_id = new.assembly_id AND length(files) < 8192;
-   END`
-]
-
-/** The month of the end of an Assembly in UTC, as `YYYY-MM`. */
-const month = "strftime('%Y-%m', new.ended_at / 1000, 'unixepoch')"
-
-const bills = [
-  `CREATE TABLE bills (
-     workspace TEXT NOT NULL,
-     month TEXT NOT NULL,
-     assemblies INTEGER NOT NULL,
-     input_bytes INTEGER NOT NULL,
-     output_bytes INTEGER NOT NULL,
-     PRIMARY KEY (workspace, month)
-   ) STRICT, WITHOUT ROWID`,
-  `CREATE TABLE billed_robots (
-     workspace TEXT NOT NULL,
-     month TEXT NOT NULL,
-     robot TEXT NOT NULL,
-     steps INTEGER NOT NULL,
-     input_bytes INTEGER NOT NULL,
-     output_bytes INTEGER NOT NULL,
-     PRIMARY KEY (workspace, month, robot)
-   ) STRICT, WITHOUT ROWID`,
-  `CREATE TRIGGER bills_of_assembly AFTER UPDATE OF ended_at ON assemblies
-   WHEN old.ended_at IS NULL AND new.ended_at IS NOT NULL BEGIN
-     INSERT INTO bills VALUES (new.workspace, ${month}, 1, new.input_bytes, new.output_bytes)
-     ON CONFLICT DO UPDATE SET assemblies = assemblies + 1, input_bytes = input_bytes + excluded.input_bytes,
-       output_bytes = output_bytes + excluded.output_bytes;
-     INSERT INTO billed_robots
-     SELECT new.workspace, ${month}, key, value ->> 'steps', value ->> 'input_bytes', value ->> 'output_bytes'
-     FROM json_each(new.usage) WHERE true
-     ON CONFLICT DO UPDATE SET steps = steps + excluded.steps, input_bytes = input_bytes + excluded.input_bytes,
-       output_bytes = output_bytes + excluded.output_bytes;
    END`
 ]
 
@@ -271,5 +237,5 @@ const templates = [
  * statement of a text.
  */
 export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "1_first": [...auth, ...assemblies, ...searches, ...bills, ...notifications, ...dam, ...templates]
+  "1_first": [...auth, ...assemblies, ...searches, ...notifications, ...dam, ...templates]
 }

@@ -34,26 +34,28 @@ export const isChange = (statement: Statement.Statement<unknown>): Effect.Effect
 export const run = (statement: Statement.Statement<unknown>): Effect.Effect<void, StorageFailed> =>
   Effect.asVoid(stored(statement.raw))
 
+const reading = <A>(decode: (row: unknown) => A) => ({
+  all: (statement: Rows): Effect.Effect<ReadonlyArray<A>, StorageFailed> =>
+    Effect.map(stored(statement), (found) => found.map((row) => decode(row))),
+  first: (statement: Rows): Effect.Effect<Option.Option<A>, StorageFailed> =>
+    Effect.map(stored(statement), ([row]) => Option.map(Option.fromUndefinedOr(row), decode)),
+  one: (statement: Rows): Effect.Effect<A, StorageFailed> => Effect.map(stored(statement), ([row]) => decode(row))
+})
+
 /**
  * The ways to run a statement and decode its rows: `all` rows, the `first` row if there is a row, or the `one` row of a
  * statement that always returns a row. A row that does not match the schema is a defect.
  */
-export const rows = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
+export const rows = <Row>(schema: Schema.ConstraintDecoder<Row>) => reading(Schema.decodeUnknownSync(schema))
+
+/** Like {@link rows}, for a statement with one column: reads values instead of rows. */
+export const column = <A>(schema: Schema.ConstraintDecoder<A>) => {
   const decode = Schema.decodeUnknownSync(schema)
-  return {
-    all: (statement: Rows): Effect.Effect<ReadonlyArray<Row>, StorageFailed> =>
-      Effect.map(stored(statement), (found) => found.map((row) => decode(row))),
-    first: (statement: Rows): Effect.Effect<Option.Option<Row>, StorageFailed> =>
-      Effect.map(stored(statement), ([row]) => Option.map(Option.fromUndefinedOr(row), (some) => decode(some))),
-    one: (statement: Rows): Effect.Effect<Row, StorageFailed> => Effect.map(stored(statement), ([row]) => decode(row))
-  }
+  return reading((row) => decode(Object.values(Object(row))[0]))
 }
 
-const counted = rows(Schema.Struct({ count: Schema.Int })).one
-
-/** Reads the column `count` of a statement that counts rows. */
-export const count = (statement: Rows): Effect.Effect<number, StorageFailed> =>
-  Effect.map(counted(statement), ({ count: all }) => all)
+/** Runs a statement that counts rows. */
+export const count = column(Schema.Int).one
 
 /** Fails with `missing` if a look-up finds nothing. */
 export const orFail =

@@ -16,27 +16,16 @@ import type { ByteRange } from "./fileStore.ts"
 /** The range that a request asks for: `whole` for the whole file, `none` if the file does not have these bytes. */
 type Asked = ByteRange | "whole" | "none"
 
-/** The values that identify the bytes of a file. */
-interface Validators {
-  readonly etag: string
-  readonly lastModified: string
-}
-
 /**
- * Whether the condition of a range request is true. `If-Range` contains a strong ETag or a date, which must match
- * exactly (RFC 9110, 13.1.5).
+ * Reads `Range` and `If-Range`, which contains a strong ETag or a date that must match exactly (RFC 9110, 13.1.5). A
+ * request for several ranges, or a malformed header, gets the whole file, as RFC 9110 permits. `validators`: the values
+ * that identify the bytes of the file.
  */
-const isStillThat = (condition: string | undefined, { etag, lastModified }: Validators): boolean =>
-  condition === undefined || condition === etag || condition === lastModified
-
-/**
- * Reads `Range` and `If-Range`. A request for several ranges, or a malformed header, gets the whole file, as RFC 9110
- * permits.
- */
-const askedRange = (headers: Headers.Headers, size: number, validators: Validators): Asked => {
+const askedRange = (headers: Headers.Headers, size: number, validators: ReadonlyArray<string>): Asked => {
   const { "if-range": condition, range } = headers
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range ?? "") ?? []
-  if ((first === "" && last === "") || !isStillThat(condition, validators)) return "whole"
+  const isChanged = condition !== undefined && !validators.includes(condition)
+  if ((first === "" && last === "") || isChanged) return "whole"
   if (first === "") {
     const length = Math.min(size, Number(last))
     return length === 0 ? "none" : { offset: size - length, length }
@@ -86,18 +75,14 @@ const routes = Effect.gen(function* () {
     const found = yield* find(resultId)
     if (Option.isNone(found)) return Refusal.toResponse(notFound)
     const { blob, created_at, filename, mime, sha256, size } = found.value
-    const validators = {
-      etag: `"${sha256}"`,
-      lastModified: DateTime.toDateUtc(DateTime.makeUnsafe(created_at)).toUTCString()
-    }
     const headers = {
-      etag: validators.etag,
-      "last-modified": validators.lastModified,
+      etag: `"${sha256}"`,
+      "last-modified": DateTime.toDateUtc(DateTime.makeUnsafe(created_at)).toUTCString(),
       "accept-ranges": "bytes",
       // The browser saves an attachment instead of opening it, so an uploaded page cannot run in this origin.
       "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`
     }
-    const asked = askedRange(request.headers, size, validators)
+    const asked = askedRange(request.headers, size, [headers.etag, headers["last-modified"]])
     if (asked === "none") {
       return HttpServerResponse.empty({ status: 416, headers: { ...headers, "content-range": `bytes */${size}` } })
     }

@@ -1,8 +1,6 @@
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -50,28 +48,33 @@ const PlacedRow = Schema.Struct({ ...Row.fields, position: Schema.Int })
 const slice = 200
 
 const New = Schema.Struct(given)
-type New = typeof New.Type
 
 const encodeNew = Schema.encodeSync(New)
-const { first, one } = Statement.rows(Row)
-const count = Statement.rows(Schema.Struct({ created: Schema.Int })).first
-const page = Statement.rows(PlacedRow).all
-const identified = Statement.rows(Schema.Struct({ id: Schema.String })).all
 
-const make = Effect.gen(function* () {
+/** The columns of a form file, whose length is known after its last byte. */
+const absent = { concat: null, metadata: "", user_meta: {}, length: null }
+
+type Given = Omit<typeof New.Type, "created_at" | keyof typeof absent> &
+  Partial<Pick<typeof New.Type, keyof typeof absent>>
+const { first, one } = Statement.rows(Row)
+const count = Statement.column(Schema.Int).first
+const page = Statement.rows(PlacedRow).all
+const ids = Statement.column(Schema.String).all
+
+/** Stores the uploads of all Assemblies, without their bytes. */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
   // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound.
   const limit = sql.literal(String(slice))
-
-  const identifiers = (statement: Parameters<typeof identified>[0]) =>
-    Effect.map(identified(statement), (rows) => rows.map(({ id }) => id))
 
   const isExpired = (createdBefore: number) =>
     sql`(finished_at IS NULL OR kind = 'partial') AND created_at < ${createdBefore}`
 
   return {
-    insert: (upload: New) => Statement.run(sql`INSERT INTO uploads ${sql.insert(encodeNew(upload))}`),
+    insert: (upload: Given) =>
+      Effect.flatMap(Clock.currentTimeMillis, (created_at) =>
+        Statement.run(sql`INSERT INTO uploads ${sql.insert(encodeNew({ ...absent, ...upload, created_at }))}`)
+      ),
     /** Finds a tus upload that was not terminated. */
     find: (id: string) =>
       first(sql`SELECT * FROM uploads WHERE id = ${id} AND terminated_at IS NULL AND kind <> 'form'`),
@@ -81,7 +84,7 @@ const make = Effect.gen(function* () {
     count: (assemblyId: string) =>
       Effect.map(
         count(sql`SELECT created FROM upload_counts WHERE assembly_id = ${assemblyId}`),
-        Option.match({ onNone: () => 0, onSome: ({ created }) => created })
+        Option.getOrElse(() => 0)
       ),
     /**
      * The uploads of an Assembly in the order of their creation, without partial uploads. A terminated upload is
@@ -95,7 +98,7 @@ const make = Effect.gen(function* () {
           WHERE assembly_id = ${assemblyId} AND rowid > ${after} AND kind <> 'partial'
             AND (terminated_at IS NULL OR finished_at IS NOT NULL)
           ORDER BY rowid LIMIT ${limit}`
-        const read = yield* turns.share(page(statement))
+        const read = yield* Turns.share(page(statement))
         rows.push(...read)
         if (read.length < slice) return rows
         after = read.at(-1)?.position ?? after
@@ -110,7 +113,7 @@ const make = Effect.gen(function* () {
         sql`UPDATE uploads SET ${sql.update(end)} WHERE id = ${id} AND finished_at IS NULL`
       )
     }),
-    unfinished: identifiers(
+    unfinished: ids(
       sql`SELECT id FROM uploads WHERE finished_at IS NULL AND terminated_at IS NULL AND kind <> 'form' ORDER BY rowid`
     ),
     // The bytes of an unfinished upload are needed only if a request can continue the upload. No request can continue a
@@ -120,12 +123,12 @@ const make = Effect.gen(function* () {
      * `createdBefore` are not included, because they have expired.
      */
     kept: (createdBefore: number) =>
-      identifiers(
+      ids(
         sql`SELECT id FROM uploads WHERE NOT (${isExpired(createdBefore)})
           AND (finished_at IS NOT NULL OR (terminated_at IS NULL AND kind <> 'form'))`
       ),
     /** The ids of the unfinished uploads and the partial uploads that were created before `createdBefore`. */
-    expired: (createdBefore: number) => identifiers(sql`SELECT id FROM uploads WHERE ${isExpired(createdBefore)}`),
+    expired: (createdBefore: number) => ids(sql`SELECT id FROM uploads WHERE ${isExpired(createdBefore)}`),
     /** Marks an upload as terminated. The row stays, because a finished upload remains a file of its Assembly. */
     terminate: (id: string) =>
       Effect.flatMap(Clock.currentTimeMillis, (millis) =>
@@ -133,8 +136,3 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/** Stores the uploads of all Assemblies, without their bytes. */
-export class UploadStore extends Context.Service<UploadStore>()("@assembly-effect/emulator/UploadStore", { make }) {}
-
-export const layer = Layer.effect(UploadStore, UploadStore.make)

@@ -1,8 +1,6 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Mime from "effect/http/Mime"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Stream from "effect/Stream"
@@ -24,16 +22,15 @@ const splitName = (name: string): { readonly basename: string; readonly ext: str
 const userMeta = ({ user_meta }: UploadStore.Row): Readonly<Record<string, string>> =>
   Record.map(user_meta, (value) => value ?? "")
 
-/** The temporary URL of the bytes, and the URL of the tus upload. */
-interface Urls {
-  readonly result: string
-  readonly upload: string
-}
-
-const describe = (upload: UploadStore.Row, digest: FileStore.Digest, urls: Urls): Assembly.File => {
+const describe = (
+  upload: UploadStore.Row,
+  digest: FileStore.Digest,
+  { resultUrl, uploadUrl }: Origin.Origin["Service"]
+): Assembly.File => {
   const { basename, ext } = splitName(upload.filename)
   const mime = ext === "" ? null : Option.getOrNull(Mime.getType(upload.filename))
   const isTus = upload.kind !== "form"
+  const url = resultUrl(upload.id, upload.filename)
   return {
     // The file has the id of the upload, which is unique and is a valid file id.
     id: upload.id,
@@ -50,17 +47,18 @@ const describe = (upload: UploadStore.Row, digest: FileStore.Digest, urls: Urls)
     type: mime?.split("/", 1)[0] ?? null,
     field: upload.fieldname,
     ...digest,
-    url: urls.result,
-    ssl_url: urls.result,
+    url,
+    ssl_url: url,
     meta: {},
     user_meta: userMeta(upload),
     is_tus_file: isTus,
-    tus_upload_url: isTus ? urls.upload : null
+    tus_upload_url: isTus ? uploadUrl(upload.id) : null
   }
 }
 
-const make = Effect.gen(function* () {
-  const uploads = yield* UploadStore.UploadStore
+/** Converts finished uploads to the files that Steps process. */
+export const make = Effect.gen(function* () {
+  const uploads = yield* UploadStore.make
   const files = yield* FileStore.FileStore
   const origin = yield* Origin.Origin
 
@@ -73,10 +71,9 @@ const make = Effect.gen(function* () {
     Effect.map(Stream.runCollect(files.read(id, range)), (chunks) => Buffer.concat(chunks))
 
   const of = Effect.fnUntraced(function* (upload: UploadStore.Row) {
-    const { filename, id } = upload
+    const { id } = upload
     const digest = yield* digestOf(upload)
-    const urls = { result: origin.resultUrl(id, filename), upload: origin.uploadUrl(id) }
-    const file = describe(upload, digest, urls)
+    const file = describe(upload, digest, origin)
     const size = file.type === "image" ? yield* ImageSize.read((range) => bytesOf(id, range)) : undefined
     return { blob: id, digest, file: size === undefined ? file : { ...file, meta: { ...size } } } satisfies StepFile
   })
@@ -96,10 +93,3 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/** Converts finished uploads to the files that Steps process. */
-export class UploadedFiles extends Context.Service<UploadedFiles>()("@assembly-effect/emulator/UploadedFiles", {
-  make
-}) {}
-
-export const layer = Layer.effect(UploadedFiles, UploadedFiles.make)

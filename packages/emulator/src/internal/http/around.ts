@@ -42,11 +42,7 @@ export const matches = (pattern: string, request: Request): boolean => {
 /**
  * Converts the refusal of a middleware to a response. A tus path gets a tus error; any other path gets an API error.
  */
-export const refused = (
-  request: Request,
-  // The fields are copied one by one, because spreading an error loses its message.
-  { code, message, status }: { readonly code: string; readonly status: number; readonly message: string }
-): Response =>
+export const refused = (request: Request, refusal: Refusal.Refusal): Response =>
   pathOf(request).startsWith("/resumable/")
-    ? TusRefusal.toResponse(new TusRefusal.TusRefusal({ status, message, form: "line", code: `ERR_${code}` }))
-    : Refusal.toResponse(Refusal.refuse(code, status, message))
+    ? TusRefusal.toResponse(Refusal.refuse(`ERR_${refusal.code}`, refusal.status, refusal.message))
+    : Refusal.toResponse(refusal)

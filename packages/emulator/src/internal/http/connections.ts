@@ -1,14 +1,14 @@
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
-import type * as Http from "node:http"
-import type * as Http2 from "node:http2"
+import * as Http from "node:http"
+import * as Http2 from "node:http2"
 import * as Net from "node:net"
 import type * as Limits from "../limits.ts"
 import * as Refusal from "./refusal.ts"
 
 /**
- * The maximum time that an idle connection stays open, in milliseconds. Node's default of 5 seconds is too short for a
- * busy machine.
+ * The maximum time between two requests on one connection, in milliseconds. Node's default of 5 seconds is too short for
+ * a busy machine.
  */
 const maxKeepAlive = 60_000
 
@@ -16,7 +16,7 @@ const maxKeepAlive = 60_000
 const maxInterval = 5000
 
 /** The time as whole milliseconds, which a timer of Node requires. A timer of more milliseconds would end at once. */
-export const toMillis = (time: Duration.Duration): number => Math.min(Math.ceil(Duration.toMillis(time)), 2 ** 31 - 1)
+const toMillis = (time: Duration.Duration): number => Math.min(Math.ceil(Duration.toMillis(time)), 2 ** 31 - 1)
 
 /** The options of the HTTP server. A request has no total time limit, because its body may be a long upload. */
 export const options = ({ headers, headersTime, idleTime }: Limits.Values): Http.ServerOptions => ({
@@ -31,6 +31,22 @@ export const options = ({ headers, headersTime, idleTime }: Limits.Values): Http
   shouldUpgradeCallback: () => false
 })
 
+/** The maximum number of concurrent requests on one connection. */
+const maxConcurrentStreams = 100
+
+/**
+ * A request whose headers exceed the limit gets status 431. If the headers exceed this multiple of the limit, the
+ * request is reset without a response.
+ */
+const answered = 4
+
+/** The options of HTTP/2 connections. */
+export const http2Options = ({ headers, headersTime }: Limits.Values): Http2.SecureServerOptions => ({
+  allowHTTP1: true,
+  handshakeTimeout: toMillis(headersTime),
+  settings: { enablePush: false, maxConcurrentStreams, maxHeaderListSize: headers * answered }
+})
+
 const reasons: ReadonlyMap<string, Refusal.Refusal> = new Map([
   ["HPE_HEADER_OVERFLOW", Refusal.tooLargeHeaders],
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", Refusal.server(413, "The chunk extensions are too large.")],
@@ -43,14 +59,6 @@ const reasonOf = (error: Error): Refusal.Refusal =>
   (Predicate.hasProperty(error, "code") && typeof error.code === "string" ? reasons.get(error.code) : undefined) ??
   broken
 
-const answers: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  408: "Request Timeout",
-  413: "Payload Too Large",
-  417: "Expectation Failed",
-  431: "Request Header Fields Too Large"
-}
-
 /** How long a client may take to receive a refusal before its connection is closed, in milliseconds. */
 const closing = 500
 
@@ -61,32 +69,61 @@ const refuse = (socket: Net.Socket, refusal: Refusal.Refusal): void => {
   const body = bodyOf(refusal)
   socket.setTimeout(closing, () => socket.destroy())
   socket.end(
-    `HTTP/1.1 ${refusal.status} ${answers[refusal.status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+    `HTTP/1.1 ${refusal.status} ${Http.STATUS_CODES[refusal.status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   )
+}
+
+/**
+ * Closes a request if its body pauses for `idleTime`. Closes a new connection if no request arrives within
+ * `headersTime`. Closes an older connection if it has no request for `idleTime`, or for 60 seconds if `idleTime` is
+ * longer. Only HTTP/2 has sessions. Headers that arrive byte by byte do not prolong these times.
+ */
+const guardSessions = (server: Http.Server, { headersTime, idleTime }: Limits.Values): void => {
+  const idle = toMillis(idleTime)
+  const keepAlive = Math.min(idle, maxKeepAlive)
+
+  server.on("session", (session: Http2.ServerHttp2Session) => {
+    let open = 0
+    // A Node timer is used, because this callback does not run in a fiber. The timer ends with its connection.
+    // @effect-diagnostics-next-line globalTimers:off
+    const closeAfter = (millis: number) => setTimeout(() => session.destroy(), millis).unref()
+    let timer = closeAfter(toMillis(headersTime))
+    session.on("stream", (stream) => {
+      open++
+      clearTimeout(timer)
+      stream.setTimeout(idle, () => {
+        // After its body has ended, a request stays open until its response has ended, because live updates may have
+        // long pauses.
+        const isAnswering = (stream.endAfterHeaders || stream.readableEnded) && !stream.writableFinished
+        if (!isAnswering) stream.close(Http2.constants.NGHTTP2_CANCEL)
+      })
+      stream.once("close", () => {
+        open--
+        if (open === 0 && !session.destroyed) timer = closeAfter(keepAlive)
+      })
+    })
+    session.once("close", () => clearTimeout(timer))
+  })
 }
 
 /**
  * Limits the number of connections and the pauses in request bodies. Responds to invalid HTTP with the error object of
  * the service.
  */
-export const guard = (
-  secureOrPlain: Http.Server | Http2.Http2SecureServer,
-  { connections, idleTime }: Limits.Values
-): void => {
-  // Both kinds of server have the same events for HTTP/1.1.
-  const server = secureOrPlain as Http.Server
+export const guard = (server: Http.Server, limits: Limits.Values): void => {
   /** The current request and response of each connection. */
   const current = new WeakMap<
     Net.Socket,
     { readonly request: Http.IncomingMessage; readonly response: Http.ServerResponse }
   >()
-  server.maxConnections = connections
+  guardSessions(server, limits)
+  server.maxConnections = limits.connections
   server.prependListener("request", (request, response) => {
     if (request.httpVersionMajor === 1) current.set(request.socket, { request, response })
   })
-  server.setTimeout(toMillis(idleTime), (socket) => {
-    // `Sessions` limits HTTP/2 connections.
+  server.setTimeout(toMillis(limits.idleTime), (socket) => {
+    // `guardSessions` limits HTTP/2 connections.
     if (!(socket instanceof Net.Socket)) return
     const exchange = current.get(socket)
     // After the whole request has arrived, its connection stays open until the response has ended, because live updates
@@ -108,4 +145,18 @@ export const guard = (
     if (socket.writable && !isAnswering) refuse(socket, reasonOf(error))
     else socket.destroy()
   })
+}
+
+/** The size of the names and values of all headers. In HTTP/2 the path is a header too. */
+export const headerBytes = (rawHeaders: ReadonlyArray<string>): number =>
+  rawHeaders.reduce((bytes, text) => bytes + text.length, 0)
+
+/** The open connections of a server, including connections whose TLS handshake has not finished. */
+export const connectionsOf = (server: Net.Server): ReadonlySet<Net.Socket> => {
+  const open = new Set<Net.Socket>()
+  server.on("connection", (socket) => {
+    open.add(socket)
+    socket.once("close", () => open.delete(socket))
+  })
+  return open
 }

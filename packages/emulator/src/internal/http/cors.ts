@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Around from "./around.ts"
+import * as Refusal from "./refusal.ts"
 import type * as Origin from "./origin.ts"
 
 /**
@@ -45,13 +46,12 @@ const exposed = {
   ].join(", ")
 }
 
-const refusal = {
-  code: "ORIGIN_NOT_ALLOWED",
-  status: 403,
-  message:
-    "A page of another origin may only create, follow and cancel an Assembly, upload to it, and download its results. " +
+const refusal = Refusal.refuse(
+  "ORIGIN_NOT_ALLOWED",
+  403,
+  "A page of another origin may only create, follow and cancel an Assembly, upload to it, and download its results. " +
     "Use a program, or a page of the same origin (publicUrl, --public-url)."
-}
+)
 
 /** The method that a preflight request asks for. The result is undefined if the request is not a preflight request. */
 const preflightOf = ({ headers, method }: Around.Request): string | undefined =>

@@ -1,25 +1,26 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Stream from "effect/Stream"
+import * as Multipart from "effect/http/Multipart"
 import type { ServerResponse } from "node:http"
 import { constants, Http2ServerResponse } from "node:http2"
 import * as Faults from "../../Faults.ts"
 import * as Around from "./around.ts"
-import * as Context from "effect/Context"
-import * as Layer from "effect/Layer"
-import * as HttpServerError from "effect/http/HttpServerError"
-import * as Multipart from "effect/http/Multipart"
+import * as Refusal from "./refusal.ts"
 
 const matches = ({ method, path }: Faults.Where, request: Around.Request): boolean =>
   (method === undefined || method === request.method) && (path === undefined || Around.matches(path, request))
 
-const makeQueue = Effect.sync(() => {
+const make = Effect.sync(() => {
   let waiting: ReadonlyArray<{ readonly fault: Faults.Fault; left: number }> = []
   return {
-    add: (fault: Faults.Fault) =>
+    inject: (fault: Faults.Fault) =>
       Effect.sync(() => {
         waiting = [...waiting, { fault, left: fault.times ?? 1 }]
       }),
@@ -38,17 +39,12 @@ const makeQueue = Effect.sync(() => {
 })
 
 /** The injected faults, in the order of their injection. */
-export class FaultQueue extends Context.Service<FaultQueue>()("@assembly-effect/emulator/FaultQueue", {
-  make: makeQueue
-}) {}
+export class FaultQueue extends Context.Service<FaultQueue>()("@assembly-effect/emulator/FaultQueue", { make }) {}
 
 export const layer = Layer.effect(FaultQueue, FaultQueue.make)
 
 /** The public `Faults` service, which adds faults to the queue. */
-export const layerFaults = Layer.effect(
-  Faults.Faults,
-  Effect.map(FaultQueue, ({ add, clear }) => Faults.Faults.of({ inject: add, clear }))
-)
+export const layerFaults = Layer.effect(Faults.Faults, FaultQueue)
 
 /** The first `afterBytes` bytes of a stream. */
 const firstBytes = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number): Stream.Stream<Uint8Array, E> =>
@@ -67,7 +63,7 @@ const cut = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number, error:
 
 /**
  * Returns a request whose connection breaks after `bytes` bytes of the body. `stream` contains the first `bytes` bytes,
- * and then fails. All other ways to read the body fail at once.
+ * and then fails; `multipartStream` fails at once. The routes read a body in no other way.
  */
 const brokenAfter = (
   request: HttpServerRequest.HttpServerRequest,
@@ -76,17 +72,9 @@ const brokenAfter = (
   const error = new HttpServerError.HttpServerError({
     reason: new HttpServerError.RequestParseError({ request, description: "the connection broke" })
   })
-  const multipartError = Multipart.MultipartError.fromReason("Parse", error)
-  const broken = { value: Effect.fail(error) }
-  const brokenMultipart = { value: Effect.fail(multipartError) }
   const view: HttpServerRequest.HttpServerRequest = Object.create(request, {
     stream: { value: cut(request.stream, bytes, error) },
-    text: broken,
-    json: broken,
-    arrayBuffer: broken,
-    urlParamsBody: broken,
-    multipart: brokenMultipart,
-    multipartStream: { value: Stream.fail(multipartError) }
+    multipartStream: { value: Stream.fail(Multipart.MultipartError.fromReason("Parse", error)) }
   })
   return view
 }
@@ -102,7 +90,7 @@ const message = "The emulator refused this request because of a configured fault
 const toAnswer = (request: Request, { body, headers = {}, status }: Faults.Answer): Response =>
   HttpServerResponse.setHeaders(
     body === undefined
-      ? Around.refused(request, { code: "INJECTED_FAULT", status, message })
+      ? Around.refused(request, Refusal.refuse("INJECTED_FAULT", status, message))
       : HttpServerResponse.text(body, { status }),
     headers
   )
@@ -121,28 +109,17 @@ const hangUp = (request: Request): Effect.Effect<void> =>
   })
 
 /**
- * The bytes of a response, their number (if known) and their content type. The result is undefined if the body is
- * neither bytes nor a stream.
+ * Sends only the first `afterBytes` bytes of a response. A `content-length` header still announces all bytes. A body that
+ * is neither bytes nor a stream is not changed.
  */
-const bytesOf = ({ body }: Response) => {
-  switch (body._tag) {
-    case "Uint8Array":
-      return { bytes: Stream.succeed(body.body), length: body.body.length, contentType: body.contentType }
-    case "Stream":
-      return { bytes: body.stream, length: body.contentLength, contentType: body.contentType }
-    default:
-      return undefined
-  }
-}
-
-/** Sends only the first `afterBytes` bytes of a response. A `content-length` header still announces all bytes. */
 const cutAnswer = (request: Request, response: Response, afterBytes: number): Response => {
-  const whole = bytesOf(response)
-  if (whole === undefined) return response
-  const { bytes, contentType, length } = whole
+  const { body, headers, status } = response
+  if (body._tag !== "Uint8Array" && body._tag !== "Stream") return response
+  const { contentLength, contentType } = body
+  const bytes = body._tag === "Stream" ? body.stream : Stream.succeed(body.body)
   return HttpServerResponse.stream(
     Stream.concat(firstBytes(bytes, afterBytes), Stream.fromEffectDrain(hangUp(request))),
-    { status: response.status, headers: response.headers, contentType, contentLength: length }
+    { status, headers, contentType, contentLength }
   )
 }
 

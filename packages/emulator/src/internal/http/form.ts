@@ -16,34 +16,17 @@ export type Fields = Readonly<Record<string, string>>
 /** The body is not a form that the operation accepts. */
 export class Malformed extends Data.TaggedError("Malformed")<{ readonly description: string }> {}
 
-/** The form or query exceeds a limit. */
-export class TooLarge extends Data.TaggedError("TooLarge")<{ readonly description: string }> {}
-
-/** The fields of the body took too long to arrive. */
-export class TooSlow extends Data.TaggedError("TooSlow") {}
-
-const tooMany = ({ formFields }: Limits.Values) =>
-  new TooLarge({ description: `A form has at most ${formFields} fields.` })
+const tooMany = ({ formFields }: Limits.Values) => Refusal.server(413, `A form has at most ${formFields} fields.`)
 
 const tooLong = ({ formBytes }: Limits.Values) =>
-  new TooLarge({ description: `The fields of a form have at most ${formBytes} bytes together.` })
+  Refusal.server(413, `The fields of a form have at most ${formBytes} bytes together.`)
 
-/** Whether a text has more than `most` separators. */
-const hasMore = (text: string, separator: string, most: number): boolean => {
-  let at = -1
-  for (let count = 0; count <= most; count++) {
-    at = text.indexOf(separator, at + 1)
-    if (at === -1) return false
-  }
-  return true
-}
-
-const parse = (text: string, limits: Limits.Values): Effect.Effect<Fields, TooLarge> =>
-  hasMore(text, "&", limits.formFields - 1)
+const parse = (text: string, limits: Limits.Values): Effect.Effect<Fields, Refusal.Refusal> =>
+  text.split("&", limits.formFields + 1).length > limits.formFields
     ? Effect.fail(tooMany(limits))
     : Effect.sync(() => Object.fromEntries(new URLSearchParams(text)))
 
-const fromQuery = (url: string, limits: Limits.Values): Effect.Effect<Fields, TooLarge> => {
+const fromQuery = (url: string, limits: Limits.Values): Effect.Effect<Fields, Refusal.Refusal> => {
   const start = url.indexOf("?")
   return start === -1 ? Effect.succeed({}) : parse(url.slice(start + 1), limits)
 }
@@ -52,12 +35,12 @@ const fromQuery = (url: string, limits: Limits.Values): Effect.Effect<Fields, To
 export interface Form {
   readonly fields: Fields
   /** `files` is undefined if the form has no file. The bytes of a file must be read before the next file. */
-  readonly files: Stream.Stream<Multipart.File, Malformed | TooLarge> | undefined
+  readonly files: Stream.Stream<Multipart.File, Malformed | Refusal.Refusal> | undefined
 }
 
-const tooLargeFor = (limits: Limits.Values): Partial<Record<string, TooLarge>> => ({
+const tooLargeFor = (limits: Limits.Values): Partial<Record<string, Refusal.Refusal>> => ({
   FieldTooLarge: tooLong(limits),
-  TooManyParts: new TooLarge({ description: "The form has too many fields and files." })
+  TooManyParts: Refusal.server(413, "The form has too many fields and files.")
 })
 
 /** The problem of a malformed form, by the tag of the parser's error. */
@@ -151,25 +134,23 @@ const readText = Effect.fnUntraced(function* (request: HttpServerRequest.HttpSer
 const fromUrlEncoded = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Values) =>
   Effect.flatMap(readText(request, limits), (text) => parse(text, limits))
 
-/** Fails if the fields do not arrive within `formTime`. */
-const inTime =
-  ({ formTime }: Limits.Values) =>
-  <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E | TooSlow, R> =>
-    Effect.timeoutOrElse(reading, { duration: formTime, orElse: () => Effect.fail(new TooSlow()) })
+/** Refuses a form whose fields do not arrive within `formTime`. */
+const inTime = ({ formTime }: Limits.Values) =>
+  Effect.timeoutOrElse({
+    duration: formTime,
+    orElse: () => Effect.fail(Refusal.server(408, "The fields of the form took too long to arrive."))
+  })
 
 const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
   (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
 const urlEncoded = "application/x-www-form-urlencoded"
 
-/** The reason why the fields of a request cannot be read. */
-export type Problem = Malformed | TooLarge | TooSlow
-
 /** Reads the fields of a urlencoded body. */
 export const readUrlEncoded = (
   request: HttpServerRequest.HttpServerRequest,
   limits: Limits.Values
-): Effect.Effect<Fields, Problem> =>
+): Effect.Effect<Fields, Malformed | Refusal.Refusal> =>
   mediaType(request) === urlEncoded
     ? inTime(limits)(fromUrlEncoded(request, limits))
     : Effect.fail(new Malformed({ description: "The body is not application/x-www-form-urlencoded." }))
@@ -182,7 +163,7 @@ export const read = (
   operation: Operation.Any,
   request: HttpServerRequest.HttpServerRequest,
   limits: Limits.Values
-): Effect.Effect<Form, Problem, Scope.Scope> => {
+): Effect.Effect<Form, Malformed | Refusal.Refusal, Scope.Scope> => {
   if (operation.carrier === "query") return Effect.map(fromQuery(request.url, limits), withoutFiles)
   const type = mediaType(request)
   if (type === urlEncoded) return Effect.map(readUrlEncoded(request, limits), withoutFiles)
@@ -193,20 +174,3 @@ export const read = (
     new Malformed({ description: `The operation does not accept a body of type ${type || "unknown"}.` })
   )
 }
-
-/**
- * Converts a {@link Problem} to a refusal. `malformed` makes the refusal of a malformed request, with the error code of
- * the operation.
- */
-export const refuse =
-  (malformed: (problem: string) => Refusal.Refusal) =>
-  (problem: Problem): Refusal.Refusal => {
-    switch (problem._tag) {
-      case "Malformed":
-        return malformed(problem.description)
-      case "TooLarge":
-        return Refusal.server(413, problem.description)
-      case "TooSlow":
-        return Refusal.server(408, "The fields of the form took too long to arrive.")
-    }
-  }

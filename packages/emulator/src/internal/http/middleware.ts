@@ -7,7 +7,6 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Limits from "../limits.ts"
-import type * as Quotas from "../../Quotas.ts"
 import type * as RequestLog from "../../RequestLog.ts"
 import * as Around from "./around.ts"
 import * as Cors from "./cors.ts"
@@ -16,14 +15,14 @@ import * as FrontLimit from "./frontLimit.ts"
 import * as Origin from "./origin.ts"
 import * as Refusal from "./refusal.ts"
 import * as RequestLogger from "./requestLog.ts"
-import * as Sessions from "./sessions.ts"
+import * as Connections from "./connections.ts"
 
 /** Refuses HTTP/2 headers that are too large. For HTTP/1.1, the parser of Node refuses headers that are too large. */
 const headerLimit =
   (limits: Limits.Values): Around.Around =>
   (handler, request) => {
     const { httpVersionMajor, rawHeaders } = NodeHttpServerRequest.toIncomingMessage(request)
-    return httpVersionMajor === 2 && Sessions.headerBytes(rawHeaders) > limits.headers
+    return httpVersionMajor === 2 && Connections.headerBytes(rawHeaders) > limits.headers
       ? Effect.succeed(Refusal.toResponse(Refusal.tooLargeHeaders))
       : handler
   }
@@ -31,13 +30,13 @@ const headerLimit =
 /**
  * 421 Misdirected Request (RFC 9110, 15.5.20). A host name has at most 253 characters, so a longer text is cut off.
  */
-const unknownHost = (host: string) => ({
-  code: "HOST_NOT_ALLOWED",
-  status: 421,
-  message:
+const unknownHost = (host: string) =>
+  Refusal.refuse(
+    "HOST_NOT_ALLOWED",
+    421,
     `The emulator does not answer at the host "${Printable.escape(host.slice(0, 253))}". ` +
-    "Add the host to allowedHosts (--allowed-host), or make it the publicUrl (--public-url)."
-})
+      "Add the host to allowedHosts (--allowed-host), or make it the publicUrl (--public-url)."
+  )
 
 /**
  * Refuses requests to unknown hosts. An attacker can make a host name resolve to this machine (DNS rebinding). A page
@@ -80,10 +79,11 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
  * The middleware of every request, the outermost first, and the route for unknown paths. `Cors` is outside
  * `Faults`, so that the responses of injected faults have CORS headers too.
  */
-export const layer = (listener: RequestLog.Listener | undefined, quotas: typeof Quotas.Settings.Type | undefined) =>
+export const layer = (listener: RequestLog.Listener | undefined) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const origin = yield* Origin.Origin
+      const quotas = yield* Limits.Quotas
       const around = [
         ...(listener === undefined ? [] : [RequestLogger.around(listener)]),
         ...(quotas === undefined ? [] : [FrontLimit.around(quotas)]),

@@ -24,11 +24,6 @@ const isLoopback = (hostname: string): boolean => {
     : IpAddress.placeOf(address) === "loopback"
 }
 
-interface Options {
-  readonly publicUrl?: string | undefined
-  readonly allowedHosts?: ReadonlyArray<string> | undefined
-}
-
 /** The option `publicUrl` of the emulator. */
 export const PublicUrl = Schema.String.check(
   Schema.makeFilter((url) => ServiceOrigins.originOf(url) !== undefined && /^https?:\/\/[^/?#]+\/?$/i.test(url), {
@@ -43,7 +38,7 @@ export const Host = Schema.String.check(
   })
 )
 
-const make = Effect.fnUntraced(function* ({ allowedHosts = [], publicUrl }: Options) {
+const make = Effect.fnUntraced(function* (publicUrl: string | undefined, allowedHosts: ReadonlyArray<string> = []) {
   const { files } = yield* Certificate.Certificate
   const address = yield* HttpServer.addressFormattedWith(Effect.succeed)
   const localUrl = files === undefined ? address : address.replace(/^http:/, "https:")
@@ -74,4 +69,4 @@ const make = Effect.fnUntraced(function* ({ allowedHosts = [], publicUrl }: Opti
 /** The URLs of the emulator. Neither `baseUrl` nor `localUrl` has a trailing slash. */
 export class Origin extends Context.Service<Origin>()("@assembly-effect/emulator/Origin", { make }) {}
 
-export const layer = (options: Options) => Layer.effect(Origin, Origin.make(options))
+export const layer = (...options: Parameters<typeof make>) => Layer.effect(Origin, make(...options))

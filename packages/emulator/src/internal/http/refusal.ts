@@ -3,7 +3,7 @@ import * as NamedError from "@assembly-effect/schema/unstable/NamedError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { StorageFailed } from "../../EmulatorError.ts"
+import type { StorageFailed } from "../../EmulatorError.ts"
 import * as RequestNote from "./requestNote.ts"
 
 /** The refusal of a request. The response is the general error object of spec.md, "Errors". */
@@ -16,6 +16,8 @@ export class Refusal extends Data.TaggedError("Refusal")<{
 
 /** A refusal of a request that has the error code of its operation. `message` names the field and the rule. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly message: string }> {}
+
+export const refused = (status: number, message: string): Refused => new Refused({ status, message })
 
 export const refuse = (code: string, status: number, message: string): Refusal => new Refusal({ code, status, message })
 
@@ -38,7 +40,7 @@ export const explain = (issues: ReadonlyArray<Issue>): string => {
 
 /** Refuses a request that breaks rules which the schemas of its operation do not contain. */
 export const check = (issues: ReadonlyArray<Issue>): Effect.Effect<void, Refused> =>
-  issues.length === 0 ? Effect.void : Effect.fail(new Refused({ status: 400, message: explain(issues) }))
+  issues.length === 0 ? Effect.void : Effect.fail(refused(400, explain(issues)))
 
 /** Refuses what breaks rules of an operation, with its error code. */
 export const invalid =
@@ -83,17 +85,16 @@ const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot 
  * failures and defects are logged.
  */
 export const answering =
-  <E>(own: (problem: E) => Response, ofFailure: (failed: StorageFailed) => Response, ofDefect: Response) =>
+  (respond: (refusal: Refusal) => Response, ofFailure: (failed: StorageFailed) => Refusal, ofDefect: Refusal) =>
   (name: string) =>
-  <R>(handler: Effect.Effect<Response, E | StorageFailed, R>): Effect.Effect<Response, never, R> =>
+  <R>(handler: Effect.Effect<Response, Refusal | StorageFailed, R>): Effect.Effect<Response, never, R> =>
     Effect.andThen(RequestNote.note({ operation: name }), handler).pipe(
-      Effect.catch((problem) =>
-        problem instanceof StorageFailed
-          ? Effect.as(Effect.logError(`${name}: ${problem.message}`), ofFailure(problem))
-          : Effect.succeed(own(problem))
+      Effect.catchTag("StorageFailed", (failed) =>
+        Effect.andThen(Effect.logError(`${name}: ${failed.message}`), Effect.fail(ofFailure(failed)))
       ),
-      Effect.catchDefect((cause) => Effect.as(Effect.logError(`${name} failed`, cause), ofDefect))
+      Effect.catchDefect((cause) => Effect.andThen(Effect.logError(`${name} failed`, cause), Effect.fail(ofDefect))),
+      Effect.catch((refusal) => Effect.succeed(respond(refusal)))
     )
 
 /** A refusal has its own status, a disk failure has 507, and a defect has 500. */
-export const answered = answering(toResponse, (failed) => toResponse(cannotStore(failed)), toResponse(defect))
+export const answered = answering(toResponse, cannotStore, defect)

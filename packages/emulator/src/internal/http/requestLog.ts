@@ -38,25 +38,23 @@ export const around = (listener: RequestLog.Listener): Around.Around =>
     const { method, url } = request
     const note: RequestNote.Note = {}
     const before = yield* Clock.currentTimeMillis
-    const tell = (response: Around.Response) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.suspend(() => {
-          const told = listener({
-            method,
-            operation: note.operation,
-            assemblyId: note.assemblyId ?? assemblyOf(url),
-            path: Around.pathOf(request),
-            status: response.status,
-            reason: reasonOf(response),
-            duration: Duration.millis(now - before)
-          })
-          // In a JavaScript program, the listener may return a Promise.
-          return Effect.isEffect(told) ? told : Effect.void
-        }).pipe(
-          // The listener is the program's own code. Its failure must not take a response from a client.
-          Effect.catchCause((cause) => Effect.logWarning("onRequest of the emulator failed", cause))
-        )
-      )
+    const tell = Effect.fnUntraced(
+      function* (response: Around.Response) {
+        const told = listener({
+          method,
+          operation: note.operation,
+          assemblyId: note.assemblyId ?? assemblyOf(url),
+          path: Around.pathOf(request),
+          status: response.status,
+          reason: reasonOf(response),
+          duration: Duration.millis((yield* Clock.currentTimeMillis) - before)
+        })
+        // In a JavaScript program, the listener may return a Promise.
+        if (Effect.isEffect(told)) yield* told
+      },
+      // The listener is the program's own code. Its failure must not take a response from a client.
+      Effect.catchCause((cause) => Effect.logWarning("onRequest of the emulator failed", cause))
+    )
     return yield* RequestNote.provide(handler, note).pipe(
       Effect.tap(tell),
       Effect.onInterrupt(() => tell(disconnected))

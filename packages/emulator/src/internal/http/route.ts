@@ -27,8 +27,8 @@ export const success = <const Ok extends string, Fields extends object>(ok: Ok, 
   ...fields
 })
 
-/** The decoded parts of a request. */
-interface Read<Op extends Operation.Any> {
+/** The decoded parts of a request, and the Auth Key that proves who sends it. */
+interface Call<Op extends Operation.Any, AuthKey> {
   readonly path: Schema.Struct<Op["variables"]>["Type"]
   readonly params: Op["params"]["Type"]
   readonly fields: Op["fields"]["Type"]
@@ -38,15 +38,15 @@ interface Read<Op extends Operation.Any> {
   readonly files: Form.Form["files"]
   /** Form fields that the operation does not define. */
   readonly others: Form.Fields
+  readonly authKey: AuthKey
 }
 
-/** A decoded and authenticated request. */
-interface Call<Op extends Operation.Any> extends Read<Op> {
-  readonly authKey: Authentication.Caller
-}
+type Problem = Refusal.Refusal | Refusal.Refused | StorageFailed
+
+type Invalid = (issues: ReadonlyArray<Issue>) => Refusal.Refusal | Refusal.Refused
 
 /**
- * How a request is decoded.
+ * How a request is decoded, handled and answered.
  *
  * - `code`: the error code of the refusals, by default the only named error of the operation. The specification does not
  *   define the code of an operation without named errors.
@@ -54,29 +54,17 @@ interface Call<Op extends Operation.Any> extends Read<Op> {
  * - `unknown`: the refusal of a variable of the path that does not match its schema, by default that of other input.
  * - `takesFiles`: whether the form may contain files. The handler reads the files.
  * - `aliases`: maps other names of form fields to the names that the operation defines.
+ * - `encode`: encodes a long response piece by piece. By default, the schema of the operation encodes the whole response
+ *   at once.
  */
-interface Rules {
+interface Options<Op extends Operation.Any, AuthKey> {
   readonly code?: string | undefined
-  readonly invalid?: ((issues: ReadonlyArray<Issue>) => Refusal.Refusal) | undefined
+  readonly invalid?: Invalid | undefined
   readonly unknown?: Refusal.Refusal | Refusal.Refused | undefined
   readonly aliases?: Readonly<Record<string, string>> | undefined
   readonly takesFiles?: boolean | undefined
-}
-
-const codeOf = ({ errors }: Operation.Any, { code }: Rules): string => {
-  const [named = "SERVER_400"] = Object.keys(errors)
-  return code ?? named
-}
-
-type Problem = Refusal.Refusal | Refusal.Refused | StorageFailed
-
-/** The decoding rules and the handler of a route. */
-interface Options<Input, Op extends Operation.Any> extends Rules {
-  readonly handle: (input: Input) => Effect.Effect<Operation.Success<Op>, Problem>
-  /**
-   * Encodes a long response piece by piece. By default, the schema of the operation encodes the whole response at once.
-   */
-  readonly encode?: ((said: Operation.Success<Op>, turns: Turns.Turns["Service"]) => Effect.Effect<unknown>) | undefined
+  readonly handle: (call: Call<Op, AuthKey>) => Effect.Effect<Operation.Success<Op>, Problem>
+  readonly encode?: ((said: Operation.Success<Op>) => Effect.Effect<unknown>) | undefined
 }
 
 const decodeJsonObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
@@ -89,8 +77,6 @@ const fieldOf = (fields: Form.Fields, name: string): string | undefined =>
 const withoutAuth = ({ auth: _auth, nonce: _nonce, ...params }: Schema.JsonObject): Schema.JsonObject => params
 
 const isNonce = Schema.is(Auth.Nonce)
-
-type Invalid = (issues: ReadonlyArray<Issue>) => Refusal.Refusal | Refusal.Refused
 
 /** Refuses a nonce that is neither text nor an integer (spec.md, "Endpoints"). */
 const checkNonce = Effect.fnUntraced(function* ({ auth, ...params }: Schema.JsonObject, invalid: Invalid) {
@@ -135,20 +121,26 @@ const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
 const longParams = 65_536
 
 /**
- * Authenticates a request. The schemas of the operation decode the params and the fields after the authentication, so
- * that an unauthenticated caller does not learn which values are invalid.
+ * Makes the route of an operation. A request is read in this order: the form, the JSON, authentication by `prove`, the
+ * schemas of the operation. The schemas come after the authentication, so that an unauthenticated caller does not learn
+ * which values are invalid.
  */
-type Prove<Proof> = (claim: Authentication.Claim) => Effect.Effect<Proof, Refusal.Refusal | StorageFailed>
-
-/** Reads a request in this order: the form, the JSON, authentication by `prove`, the schemas of the operation. */
-const reader = <Op extends Operation.Any, Proof>(
+const make = Effect.fnUntraced(function* <Op extends Operation.Any, AuthKey>(
   operation: Op,
-  rules: Rules,
-  limits: Limits.Values,
-  turns: Turns.Turns["Service"],
-  prove: Prove<Proof>
-) => {
-  const { aliases = {}, invalid = Refusal.invalid(codeOf(operation, rules)), takesFiles = false, unknown } = rules
+  options: Options<Op, AuthKey>,
+  prove: (claim: Authentication.Claim) => Effect.Effect<AuthKey, Refusal.Refusal | StorageFailed>
+) {
+  const limits = yield* Limits.Limits
+  const code = options.code ?? Object.keys(operation.errors)[0] ?? "SERVER_400"
+  const encodeWhole = SchemaParser.encodeUnknownEffect(operation.success)
+  const {
+    aliases = {},
+    encode = (said) => Turns.share(Effect.orDie(encodeWhole(said))),
+    handle,
+    invalid = Refusal.invalid(code),
+    takesFiles = false,
+    unknown
+  } = options
   const decodePath = decoder(
     Schema.Struct<Op["variables"]>(operation.variables),
     unknown === undefined ? invalid : () => unknown
@@ -160,9 +152,11 @@ const reader = <Op extends Operation.Any, Proof>(
   const decodeFields = decoder(fieldsCodec, invalid)
   const encodeFields = SchemaParser.encodeUnknownEffect(fieldsCodec)
 
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  const read = Effect.fnUntraced(function* (
+    request: HttpServerRequest.HttpServerRequest
+  ): Effect.fn.Return<Call<Op, AuthKey>, Problem, HttpRouter.RouteContext | Scope.Scope> {
     const { fields: all, files } = yield* Form.read(operation, request, limits).pipe(
-      Effect.mapError(Form.refuse((problem) => invalid([{ path: [], message: problem }])))
+      Effect.catchTag("Malformed", ({ description }) => Effect.fail(invalid([{ path: [], message: description }])))
     )
     if (files !== undefined && !takesFiles) {
       return yield* invalid([{ path: [], message: "This operation does not accept files." }])
@@ -172,10 +166,10 @@ const reader = <Op extends Operation.Any, Proof>(
     if (!Json.isWithin(text, limits.jsonDepth)) {
       return yield* invalid([{ path: ["params"], message: `Expected at most ${limits.jsonDepth} levels` }])
     }
-    const params = yield* turns.share(Effect.sync(() => decodeJsonObject(text)))
+    const params = yield* Turns.share(Effect.sync(() => decodeJsonObject(text)))
     if (Option.isNone(params)) return yield* invalid([{ path: ["params"], message: "Expected a JSON object" }])
 
-    const proof = yield* prove({
+    const authKey = yield* prove({
       text,
       params: params.value,
       signature: fieldOf(all, "signature"),
@@ -190,89 +184,53 @@ const reader = <Op extends Operation.Any, Proof>(
     const fields = yield* decodeFields(texts)
     const named = yield* Effect.orDie(encodeFields(fields))
     yield* checkCanonical(texts, named, invalid)
-    const read: Read<Op> = {
+    return {
+      authKey,
       raw: params.value,
       files,
       path: yield* Effect.flatMap(HttpRouter.params, decodePath),
-      params: yield* turns.share(
+      params: yield* Turns.share(
         (text.length < longParams ? decodeParams : decodeLongParams)(withoutAuth(params.value))
       ),
       fields,
       others: otherFields(texts, named)
     }
-    return { proof, read }
   })
-}
 
-/** A route that encodes the result of `answer` as JSON. */
-const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
-  operation: Op,
-  options: Rules & Pick<Options<never, Op>, "encode">,
-  answer: (
-    request: HttpServerRequest.HttpServerRequest
-  ) => Effect.Effect<Operation.Success<Op>, Problem, HttpRouter.RouteContext | Scope.Scope>
-) {
-  const turns = yield* Turns.Turns
-  const encodeWhole = SchemaParser.encodeUnknownEffect(operation.success)
-  const { encode = (said) => turns.share(Effect.orDie(encodeWhole(said))) } = options
   const responseOptions = operation.confidential === undefined ? {} : { headers: { "cache-control": "no-store" } }
   const handler = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
-      const said = yield* answer(request)
+      const said = yield* handle(yield* read(request))
       if (Predicate.hasProperty(said, "assembly_id") && Predicate.isString(said.assembly_id)) {
         yield* RequestNote.note({ assemblyId: said.assembly_id })
       }
-      const body = yield* encode(said, turns)
-      return yield* turns.share(Effect.sync(() => HttpServerResponse.jsonUnsafe(body, responseOptions)))
+      const body = yield* encode(said)
+      return yield* Turns.share(Effect.sync(() => HttpServerResponse.jsonUnsafe(body, responseOptions)))
     },
     Effect.scoped,
-    Effect.catchTag("Refused", ({ message, status }) =>
-      Effect.fail(Refusal.refuse(codeOf(operation, options), status, message))
-    ),
+    Effect.catchTag("Refused", ({ message, status }) => Effect.fail(Refusal.refuse(code, status, message))),
     Refusal.answered(operation.name)
   )
   return HttpRouter.route(operation.method, operation.path as HttpRouter.PathInput, handler)
 })
 
-/** A route whose requests prove who sends them with `prove`. */
-const proved = Effect.fnUntraced(function* <Op extends Operation.Any, Proof>(
-  operation: Op,
-  options: Rules & Pick<Options<never, Op>, "encode">,
-  prove: Prove<Proof>,
-  handle: (read: Read<Op>, proof: Proof) => ReturnType<Options<never, Op>["handle"]>
-) {
-  const read = reader(operation, options, yield* Limits.Limits, yield* Turns.Turns, prove)
-  return yield* route(operation, options, (request) =>
-    Effect.flatMap(read(request), ({ proof, read: call }) => handle(call, proof))
-  )
-})
-
 /** The route of an operation that requires a signature or a bearer token. */
 export const signed = <Op extends Operation.Any & { readonly auth: "signed" }>(
   operation: Op,
-  options: Options<Call<Op>, Op>
-) =>
-  Effect.flatMap(Authentication.Authentication, ({ authenticate }) =>
-    proved(operation, options, authenticate, (call, authKey) => options.handle({ ...call, authKey }))
-  )
+  options: Options<Op, Authentication.Caller>
+) => Effect.flatMap(Authentication.Authentication, ({ authenticate }) => make(operation, options, authenticate))
 
 /** The route of an operation whose credentials are optional. Invalid credentials are refused. */
 export const optionallySigned = <Op extends Operation.Any & { readonly auth: "none" }>(
   operation: Op,
-  options: Options<Read<Op> & { readonly caller: Authentication.Caller | undefined }, Op>
+  options: Options<Op, Authentication.Caller | undefined>
 ) =>
   Effect.flatMap(Authentication.Authentication, ({ authenticate }) =>
-    proved(
-      operation,
-      options,
-      (claim) =>
-        claim.signature === undefined && claim.authorization === undefined ? Effect.undefined : authenticate(claim),
-      (call, caller) => options.handle({ ...call, caller })
+    make(operation, options, (claim) =>
+      claim.signature === undefined && claim.authorization === undefined ? Effect.undefined : authenticate(claim)
     )
   )
 
 /** The route of an operation without credentials. */
-export const open = <Op extends Operation.Any & { readonly auth: "none" }>(
-  operation: Op,
-  options: Options<Read<Op>, Op>
-) => proved(operation, options, () => Effect.void, options.handle)
+export const open = <Op extends Operation.Any & { readonly auth: "none" }>(operation: Op, options: Options<Op, void>) =>
+  make(operation, options, () => Effect.void)

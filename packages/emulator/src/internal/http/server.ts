@@ -8,36 +8,28 @@ import * as Http2 from "node:http2"
 import type * as Limits from "../limits.ts"
 import * as Certificate from "./certificate.ts"
 import * as Connections from "./connections.ts"
-import * as Sessions from "./sessions.ts"
 
 /** How long the server waits for its open connections when the emulator closes. */
 const gracefulShutdownTimeout = "50 millis"
 
-/** A server for plain HTTP supports HTTP/1.1 only. */
-const plain = (limits: Limits.Values) => {
-  const server = Http.createServer(Connections.options(limits))
-  Connections.guard(server, limits)
-  return server
-}
-
 /** A server for TLS supports HTTP/2, and HTTP/1.1 for clients without HTTP/2. */
 const secure = (limits: Limits.Values, { cert, key }: Certificate.Files) => {
   const { shouldUpgradeCallback, ...http1 } = Connections.options(limits)
-  const server = Http2.createSecureServer({ ...http1, ...Sessions.options(limits), cert, key: Redacted.value(key) })
+  const server = Http2.createSecureServer({
+    ...http1,
+    ...Connections.http2Options(limits),
+    cert,
+    key: Redacted.value(key)
+  })
   // `shouldUpgradeCallback` is set after the construction, because the constructor would replace this callback.
-  Object.assign(server, { shouldUpgradeCallback })
-  Connections.guard(server, limits)
-  Sessions.guard(server, limits)
-  return server
+  return Object.assign(server, { shouldUpgradeCallback })
 }
 
 /**
  * The server listens before its routes are ready. Requests that arrive before the routes are ready are kept, and then
  * passed to the routes. Otherwise Node would leave these requests without a response.
  */
-const keepEarlyRequests = (plainOrSecure: Http.Server | Http2.Http2SecureServer): void => {
-  // Both kinds of server have the same event.
-  const server = plainOrSecure as Http.Server
+const keepEarlyRequests = (server: Http.Server): void => {
   const early: Array<readonly [Http.IncomingMessage, Http.ServerResponse]> = []
   const keep = (request: Http.IncomingMessage, response: Http.ServerResponse) => void early.push([request, response])
   server.on("request", keep)
@@ -54,8 +46,11 @@ const keepEarlyRequests = (plainOrSecure: Http.Server | Http2.Http2SecureServer)
 
 const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
   const { files } = yield* Certificate.Certificate
-  const server = files === undefined ? plain(limits) : secure(limits, files)
-  const connections = Sessions.connectionsOf(server)
+  // Without a certificate, the server supports HTTP/1.1 only. Both kinds of server have the same events for HTTP/1.1.
+  const plain = files === undefined
+  const server = (plain ? Http.createServer(Connections.options(limits)) : secure(limits, files)) as Http.Server
+  Connections.guard(server, limits)
+  const connections = Connections.connectionsOf(server)
   keepEarlyRequests(server)
   const http = yield* NodeHttpServer.make(() => server, { host: "127.0.0.1", port, gracefulShutdownTimeout })
   // Finalizers run in reverse order, so this finalizer closes the connections before the server waits for them.

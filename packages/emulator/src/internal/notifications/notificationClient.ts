@@ -1,10 +1,8 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { lookup, type LookupAddress } from "node:dns"
 import type { LookupFunction } from "node:net"
@@ -60,7 +58,11 @@ const makeClient = Effect.fnUntraced(function* (reach: Reach, resolve: Resolve) 
 const isHttp = ({ password, protocol, username }: URL): boolean =>
   (protocol === "http:" || protocol === "https:") && username === "" && password === ""
 
-const make = Effect.fnUntraced(function* (resolve: Resolve) {
+/**
+ * Sends requests to URLs that a client has chosen, such as a `notify_url`. All these requests use this client, because
+ * it refuses hosts that the request may not reach. Redirects are not followed. `resolve` is `dns.lookup` by default.
+ */
+export const make = Effect.fnUntraced(function* (resolve: Resolve = lookup) {
   const clients = {
     public: yield* makeClient("public", resolve),
     loopback: yield* makeClient("loopback", resolve),
@@ -83,15 +85,3 @@ const make = Effect.fnUntraced(function* (resolve: Resolve) {
     })
   }
 })
-
-/**
- * Sends requests to URLs that a client has chosen, such as a `notify_url`. All these requests use this service, because
- * this service refuses hosts that the request may not reach. Redirects are not followed.
- */
-export class NotificationClient extends Context.Service<NotificationClient>()(
-  "@assembly-effect/emulator/NotificationClient",
-  { make }
-) {}
-
-/** `resolve` is `dns.lookup` by default. */
-export const layer = (resolve: Resolve = lookup) => Layer.effect(NotificationClient, make(resolve))

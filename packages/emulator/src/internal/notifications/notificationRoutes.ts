@@ -6,30 +6,30 @@ import * as Creation from "../assembly/creation.ts"
 import * as Statement from "../data/statement.ts"
 import * as Notifications from "./notifications.ts"
 import * as NotificationStore from "./notificationStore.ts"
-import { Refused } from "../http/refusal.ts"
+import { refused } from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 
-const noUrl = new Refused({ status: 400, message: "Neither the request nor the Assembly has a notify_url." })
+const noUrl = refused(400, "Neither the request nor the Assembly has a notify_url.")
 
 const found = Statement.orFail(Creation.notFound)
 
 const routes = Effect.gen(function* () {
-  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblies = yield* AssemblyStore.make
   const notifications = yield* Notifications.Notifications
-  const sent = yield* NotificationStore.NotificationStore
+  const sent = yield* NotificationStore.make
 
   return yield* Effect.all([
     Route.optionallySigned(Operations.List, {
       invalid: () => Creation.notFound,
-      handle: Effect.fnUntraced(function* ({ caller, path }) {
+      handle: Effect.fnUntraced(function* ({ authKey, path }) {
         const { assemblyId } = path
         yield* found(
-          caller === undefined ? assemblies.find(assemblyId) : assemblies.findIn(caller.workspace, assemblyId)
+          authKey === undefined ? assemblies.find(assemblyId) : assemblies.findIn(authKey.workspace, assemblyId)
         )
         const rows = yield* sent.ofAssembly(assemblyId)
         // Only a caller with an Auth Key gets the body of the response, because the body may come from an internal
         // service, and the id of an Assembly must not be enough to read the body.
-        const entries = caller === undefined ? rows.map((row) => ({ ...row, response_data: null })) : rows
+        const entries = authKey === undefined ? rows.map((row) => ({ ...row, response_data: null })) : rows
         return { ok: "ASSEMBLY_NOTIFICATIONS_LISTED", notifications: entries } as const
       })
     }),

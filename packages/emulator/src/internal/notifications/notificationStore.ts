@@ -1,8 +1,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -21,11 +19,12 @@ const Row = Schema.Struct({
   duration: Schema.NullOr(Schema.Finite)
 })
 
-/** The outcome of an attempt. */
+/** The outcome of an attempt. `isFinal`: the attempt succeeded, or another attempt would fail in the same way. */
 export interface Outcome {
   readonly code: number | undefined
   readonly data: string | undefined
   readonly error: string | undefined
+  readonly isFinal: boolean
 }
 
 /**
@@ -46,12 +45,13 @@ export type Due = typeof Due.Type
 
 const encodeDue = Schema.encodeSync(Due)
 const begun = Statement.rows(Due).all
-const next = Statement.rows(Schema.Struct({ due_at: Schema.NullOr(Schema.Int) })).one
-const owner = Statement.rows(Schema.Struct({ assembly_id: Schema.String })).one
+const next = Statement.column(Schema.NullOr(Schema.Int)).one
+const owner = Statement.column(Schema.String).one
 const pending = Statement.rows(Pending).all
 const rows = Statement.rows(Row).all
 
-const make = Effect.gen(function* () {
+/** Stores the attempts to send the notifications of all Assemblies. */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   return {
@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
           ) RETURNING id, assembly_id, url, is_signed, attempt`)
       ),
     nextIn: Effect.gen(function* () {
-      const { due_at } = yield* next(sql`SELECT min(due_at) AS due_at FROM notifications WHERE due_at IS NOT NULL`)
+      const due_at = yield* next(sql`SELECT min(due_at) AS due_at FROM notifications WHERE due_at IS NOT NULL`)
       const millis = yield* Clock.currentTimeMillis
       return Option.map(Option.fromNullishOr(due_at), (due) => Math.max(0, due - millis))
     }),
@@ -79,16 +79,16 @@ const make = Effect.gen(function* () {
     isCurrent: ({ assembly_id, id }: Due) =>
       Effect.map(
         owner(sql`SELECT assembly_id FROM notifications WHERE id = ${id}`),
-        (attempt) => attempt.assembly_id === assembly_id
+        (current) => current === assembly_id
       ),
     /** Stores the outcome of an attempt. Returns false if the Assembly was replaced after the attempt had started. */
     end: Effect.fnUntraced(function* ({ assembly_id, id }: Due, { code, data, error }: Outcome) {
       const outcome = { status: code === 200 ? "successful" : "error", response_code: code, response_data: data, error }
       const millis = yield* Clock.currentTimeMillis
-      const attempt = yield* owner(sql`
+      const current = yield* owner(sql`
         UPDATE notifications SET ${sql.update(outcome)}, duration = ${millis} - started_at
         WHERE id = ${id} RETURNING assembly_id`)
-      return attempt.assembly_id === assembly_id
+      return current === assembly_id
     }),
     /** The attempts for an Assembly, without scheduled attempts. */
     ofAssembly: (assemblyId: string) =>
@@ -110,11 +110,3 @@ const make = Effect.gen(function* () {
     }).pipe(sql.withTransaction, Statement.stored)
   }
 })
-
-/** Stores the attempts to send the notifications of all Assemblies. */
-export class NotificationStore extends Context.Service<NotificationStore>()(
-  "@assembly-effect/emulator/NotificationStore",
-  { make }
-) {}
-
-export const layer = Layer.effect(NotificationStore, NotificationStore.make)

@@ -35,10 +35,6 @@ const bodyTimeout = Duration.seconds(1)
 /** The maximum number of characters of a response body that are stored. */
 const maxExcerpt = 1024
 
-/** The pause after the given number of attempts. Each pause is twice as long as the previous pause. */
-const pauseAfter = (attempts: number, first: Duration.Duration): Duration.Duration =>
-  Duration.times(first, 2 ** (attempts - 1))
-
 /**
  * Returns the first characters of a response body, at most `maxExcerpt`, as far as they arrive within `bodyTimeout`. An
  * error in the body is ignored, because the status has arrived.
@@ -56,14 +52,6 @@ const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string
     Stream.runLast,
     Effect.map((text) => Option.getOrElse(text, () => "").slice(0, maxExcerpt))
   )
-
-/** Serializes a form to a body with its content type. */
-const serialize = (form: FormData): Effect.Effect<HttpBody.HttpBody> =>
-  Effect.gen(function* () {
-    const whole = new Response(form)
-    const bytes = yield* Effect.promise(() => whole.bytes())
-    return HttpBody.uint8Array(bytes, whole.headers.get("content-type") ?? "")
-  })
 
 const withoutMeta = (files: ReadonlyArray<Assembly.File>): ReadonlyArray<Assembly.File> =>
   files.map(({ meta: _meta, ...file }) => file)
@@ -100,26 +88,16 @@ const outOfReach = (hostname: string, reach: NotificationClient.Reach): string =
 /** The outcome of an attempt without a response. */
 const unanswered = (error: string, isFinal = false) => ({ code: undefined, data: undefined, error, isFinal })
 
-/** The outcome of an attempt. `isFinal`: the attempt succeeded, or another attempt would fail in the same way. */
-interface Outcome extends NotificationStore.Outcome {
-  readonly isFinal: boolean
-}
-
 /**
  * `firstPause`: the pause between the first and the second attempt. `allowPrivate`: whether any host may be notified.
  */
-interface Options {
-  readonly firstPause: Duration.Duration
-  readonly allowPrivate: boolean
-}
-
-const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options) {
-  const assemblies = yield* AssemblyStore.AssemblyStore
-  const authKeys = yield* AuthKeys.AuthKeys
+const make = Effect.fnUntraced(function* (firstPause: Duration.Duration, allowPrivate: boolean) {
+  const assemblies = yield* AssemblyStore.make
+  const authKeys = yield* AuthKeys.make
   const mac = yield* Mac.Mac
-  const client = yield* NotificationClient.NotificationClient
-  const sent = yield* NotificationStore.NotificationStore
-  const statuses = yield* AssemblyStatus.AssemblyStatus
+  const client = yield* NotificationClient.make()
+  const sent = yield* NotificationStore.make
+  const statuses = yield* AssemblyStatus.make
   const limits = yield* Limits.Limits
   const running = yield* FiberSet.make()
   // Wakes `dispatch`, because an attempt was scheduled or has ended.
@@ -141,12 +119,18 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
         const signer = yield* Effect.orDie(Signer.make({ secret: authKey.value.secret }))
         form.set("signature", Redacted.value(yield* signer.sign(text)))
       }
-      return yield* serialize(form)
+      const whole = new Response(form)
+      const bytes = yield* Effect.promise(() => whole.bytes())
+      return HttpBody.uint8Array(bytes, whole.headers.get("content-type") ?? "")
     },
     Effect.provideService(Mac.Mac, mac)
   )
 
-  const post = (reach: NotificationClient.Reach, url: string, body: HttpBody.HttpBody): Effect.Effect<Outcome> =>
+  const post = (
+    reach: NotificationClient.Reach,
+    url: string,
+    body: HttpBody.HttpBody
+  ): Effect.Effect<NotificationStore.Outcome> =>
     client.execute(reach, HttpClientRequest.post(url).pipe(HttpClientRequest.setBody(body))).pipe(
       Effect.flatMap(({ status, stream }) =>
         Effect.map(excerptOf(stream), (data) => ({ code: status, data, error: undefined, isFinal: status === 200 }))
@@ -179,11 +163,12 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     const body = yield* formOf(assembly.value)
     // The attempt is checked after the Assembly was read, because the Assembly may have been replaced in the meantime.
     if (!(yield* sent.isCurrent(due))) return
-    const { isFinal, ...outcome } = yield* post(reachOf(due.is_signed, allowPrivate), due.url, body)
+    const outcome = yield* post(reachOf(due.is_signed, allowPrivate), due.url, body)
     const isCurrent = yield* StorageFailure.retryUntilStored(sent.end(due, outcome))
-    if (!isCurrent || isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
+    if (!isCurrent || outcome.isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
     const { id: _id, ...next } = { ...due, attempt: due.attempt + 1 }
-    yield* StorageFailure.retryUntilStored(schedule(next, pauseAfter(due.attempt, firstPause)))
+    // Each pause is twice as long as the previous pause.
+    yield* StorageFailure.retryUntilStored(schedule(next, Duration.times(firstPause, 2 ** (due.attempt - 1))))
   })
 
   const inBackground = (work: Effect.Effect<unknown>) =>
@@ -248,5 +233,5 @@ export class Notifications extends Context.Service<Notifications>()("@assembly-e
   make
 }) {}
 
-export const layer = (options: Options) =>
-  Layer.effect(Notifications, make(options)).pipe(Layer.provide(NodeCrypto.layerMac))
+export const layer = (...options: Parameters<typeof make>) =>
+  Layer.effect(Notifications, make(...options)).pipe(Layer.provide(NodeCrypto.layerMac))

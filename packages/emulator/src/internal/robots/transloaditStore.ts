@@ -76,7 +76,7 @@ const placeOf = Effect.fnUntraced(function* (work: Work, source: StepFile) {
  * folders are created. The URL of the result is the URL of the stored version.
  */
 export const make = Effect.gen(function* () {
-  const dam = yield* DamStore.DamStore
+  const dam = yield* DamStore.make
   const newId = yield* Ids.hex
   const origin = yield* Origin.Origin
 
@@ -93,8 +93,8 @@ export const make = Effect.gen(function* () {
         digest: source.digest
       })
       .pipe(
-        Effect.catchTag("DamRefused", ({ reason }) =>
-          Effect.fail(failed(reason === "PathTooLong" ? pathTooLong : nameTaken))
+        Effect.catchTag("Refusal", ({ code }) =>
+          Effect.fail(failed(code === "DAM_MUTATION_CONFLICT" ? nameTaken : pathTooLong))
         )
       )
     const { asset_id, path, version_id, workspace, ...stored } = asset

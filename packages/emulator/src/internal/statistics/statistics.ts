@@ -1,29 +1,18 @@
+import * as Operations from "@assembly-effect/api/Assemblies"
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
 import * as Struct from "effect/Struct"
-import * as Statement from "../data/statement.ts"
-import * as Turns from "../http/turns.ts"
-import * as Operations from "@assembly-effect/api/Assemblies"
-import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as HttpRouter from "effect/http/HttpRouter"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as Statement from "../data/statement.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
-import * as Asked from "./asked.ts"
-
-/**
- * Selects Assemblies. `region` and `templateId` may be `all`. An undefined `templateId` selects the Assemblies without
- * a Template.
- */
-interface Filter {
-  readonly workspace: string
-  readonly region: string
-  readonly templateId?: string | undefined
-  readonly since: DateTime.Utc
-}
+import * as Turns from "../http/turns.ts"
 
 /** The length of a time bucket in seconds. */
 const granularity = 3600
@@ -50,8 +39,16 @@ type ErrorRow = typeof ErrorRow.Type
 const buckets = Statement.rows(Row).all
 const errors = Statement.rows(ErrorRow).all
 
-/** The statements that count Assemblies by bucket. */
-const statements = (sql: SqlClient.SqlClient, { region, since, templateId, workspace }: Filter) => {
+/**
+ * The statements that count Assemblies by bucket. `region` and `templateId` may be `all`. An undefined `templateId`
+ * selects the Assemblies without a Template.
+ */
+const statements = (
+  sql: SqlClient.SqlClient,
+  workspace: string,
+  { region, templateId }: AssemblyStatistics.Query,
+  since: DateTime.Utc
+) => {
   const bucket = sql.literal(`created_at / 1000 / ${granularity} * ${granularity}`)
   const counted = sql`
     FROM assemblies
@@ -142,36 +139,27 @@ const errorTotals = (rows: ReadonlyArray<ErrorRow>): ReadonlyArray<AssemblyStati
   return [...byError].map(([error, assemblies]) => ({ error, num_erroneous_assemblies: assemblies }))
 }
 
-/** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
+/** The only region of the emulator. */
+export const region = "eu-west-1"
 
-  return {
-    count: Effect.fnUntraced(function* (filter: Filter) {
-      const now = yield* DateTime.now
-      const { since } = filter
-      const counted = statements(sql, filter)
-      const [rows, errorRows] = yield* Effect.all([buckets(counted.buckets), errors(counted.errors)]).pipe(
-        sql.withTransaction,
-        Statement.stored,
-        turns.take
-      )
-      return {
-        ok: "ASSEMBLY_STATS_FOUND" as const,
-        granularity,
-        stats: fillIn(rows, since.epochMilliseconds, now.epochMilliseconds).map(toBucket),
-        errorStatsGranularity: granularity,
-        errorStats: errorRows.map((row) => ({
-          data_from_ts: row.bucket,
-          error: row.error,
-          num_erroneous_assemblies: row.assemblies
-        })),
-        errorStatsTotals: errorTotals(errorRows),
-        ...totals(rows)
-      }
-    })
+/**
+ * Checks the `region` of statistics, which must be "a specific region or `all`" (spec.md, "Errors"), and then reads
+ * their `since`, which is a time of the last 91 days (spec.md, "Retrieve Assembly statistics").
+ */
+export const readAsked = Effect.fnUntraced(function* (
+  { region: asked, since }: Pick<AssemblyStatistics.Query, "region" | "since">,
+  invalidRegion: (message: string) => Refusal.Refusal,
+  invalidTime: (message: string) => Refusal.Refusal
+) {
+  if (asked !== region && asked !== "all") {
+    return yield* invalidRegion(`There is no such region: this service has ${region}.`)
   }
+  const now = yield* DateTime.now
+  const start = DateTime.make(since)
+  if (Option.isNone(start)) return yield* invalidTime("since: Expected a date")
+  return DateTime.isLessThan(start.value, DateTime.subtract(now, { days: 91 }))
+    ? yield* invalidTime("since: Expected a date of the last 91 days")
+    : { now, since: DateTime.toUtc(start.value) }
 })
 
 const invalidRegion = (message: string) => Refusal.named("ASSEMBLY_STATS_MISSING_REGION", message)
@@ -191,18 +179,36 @@ const invalid = (issues: ReadonlyArray<Issue>): Refusal.Refusal => {
 }
 
 const routes = Effect.gen(function* () {
-  const statistics = yield* make
+  const sql = yield* SqlClient.SqlClient
 
   return yield* Effect.all([
     Route.signed(Operations.Statistics, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
-        const { since } = yield* Asked.read(params, { invalidRegion, invalidTime })
-        return yield* statistics.count({ ...params, workspace: authKey.workspace, since })
+        const { now, since } = yield* readAsked(params, invalidRegion, invalidTime)
+        const counted = statements(sql, authKey.workspace, params, since)
+        const [rows, errorRows] = yield* Effect.all([buckets(counted.buckets), errors(counted.errors)]).pipe(
+          sql.withTransaction,
+          Statement.stored,
+          Turns.take
+        )
+        return {
+          ok: "ASSEMBLY_STATS_FOUND" as const,
+          granularity,
+          stats: fillIn(rows, since.epochMilliseconds, now.epochMilliseconds).map(toBucket),
+          errorStatsGranularity: granularity,
+          errorStats: errorRows.map((row) => ({
+            data_from_ts: row.bucket,
+            error: row.error,
+            num_erroneous_assemblies: row.assemblies
+          })),
+          errorStatsTotals: errorTotals(errorRows),
+          ...totals(rows)
+        }
       })
     })
   ])
 })
 
-/** The route `/assembly_stats`. */
+/** The route `/assembly_stats`: statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
 export const layer = HttpRouter.addAll(routes)

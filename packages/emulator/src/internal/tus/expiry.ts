@@ -17,7 +17,7 @@ const pauseFor = Duration.clamp({ minimum: Duration.seconds(1), maximum: Duratio
 const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
   const files = yield* FileStore.FileStore
   const locks = yield* UploadLocks.UploadLocks
-  const uploads = yield* UploadStore.UploadStore
+  const uploads = yield* UploadStore.make
 
   const limit = Effect.map(DateTime.now, (now) => DateTime.subtractDuration(now, lifetime).epochMilliseconds)
 

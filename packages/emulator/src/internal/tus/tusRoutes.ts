@@ -32,7 +32,7 @@ const sizes: ReadonlyMap<string, number> = new Map([
 const checksumAlgorithms = [...sizes.keys()].join(",")
 
 /** Reads the optional `upload-checksum` header. */
-const readChecksum = (headers: Headers.Headers): Effect.Effect<FileStore.Checksum | undefined, TusRefusal.TusRefusal> =>
+const readChecksum = (headers: Headers.Headers): Effect.Effect<FileStore.Checksum | undefined, Refusal.Refusal> =>
   Effect.suspend(() => {
     const header = headers["upload-checksum"]
     if (header === undefined) return Effect.succeed(undefined)
@@ -50,13 +50,13 @@ type Request = HttpServerRequest.HttpServerRequest
 const empty = (status: number, headers: Readonly<Record<string, string>> = {}) =>
   HttpServerResponse.empty({ status, headers: { ...TusRefusal.tusHeaders, ...headers } })
 
-const checkVersion = (headers: Headers.Headers): Effect.Effect<void, TusRefusal.TusRefusal> =>
+const checkVersion = (headers: Headers.Headers): Effect.Effect<void, Refusal.Refusal> =>
   headers["tus-resumable"] === TusUpload.tusVersion ? Effect.void : Effect.fail(TusRefusal.refuse("unsupportedVersion"))
 
 /** Decodes headers. The first invalid header determines the refusal. */
 const decoder = <A>(schema: Schema.ConstraintDecoder<A>) => {
   const decode = SchemaParser.decodeUnknownEffect(schema)
-  return (headers: Headers.Headers): Effect.Effect<A, TusRefusal.TusRefusal> =>
+  return (headers: Headers.Headers): Effect.Effect<A, Refusal.Refusal> =>
     decode(headers).pipe(
       Effect.mapError((issue) => {
         const [first] = Input.fromSchemaIssue(issue)
@@ -76,20 +76,20 @@ const decodeAppend = decoder(TusUpload.AppendHeaders)
  */
 const readCreation = Effect.fnUntraced(function* (
   headers: Headers.Headers
-): Effect.fn.Return<Uploads.Creation | Uploads.Final, TusRefusal.TusRefusal> {
+): Effect.fn.Return<Uploads.Creation, Refusal.Refusal> {
   const header = headers["upload-metadata"] ?? ""
   const concat = headers["upload-concat"]
   if (concat?.startsWith("final") === true) {
     const decoded = yield* decodeFinal(headers)
     const parts = decoded["upload-concat"].slice("final;".length).split(" ")
-    return { header, metadata: decoded["upload-metadata"], concat, parts }
+    return { header, metadata: decoded["upload-metadata"], concat, parts, length: undefined }
   }
   if ("upload-defer-length" in headers) {
     const { "upload-metadata": metadata } = yield* decodeDeferred(headers)
-    return { header, metadata, concat, length: undefined }
+    return { header, metadata, concat, parts: undefined, length: undefined }
   }
   const { "upload-length": length, "upload-metadata": metadata } = yield* decodeFixed(headers)
-  return { header, metadata, concat, length }
+  return { header, metadata, concat, parts: undefined, length }
 })
 
 /** The announced length of the body. The HTTP server has already checked that `content-length` is a number. */
@@ -117,7 +117,7 @@ const handlers = Effect.gen(function* () {
     const { headers } = request
     yield* checkVersion(headers)
     const creation = yield* readCreation(headers)
-    if ("parts" in creation) return created(yield* uploads.concatenate(creation))
+    if (creation.parts !== undefined) return created(yield* uploads.concatenate(creation, creation.parts))
     const checksum = yield* readChecksum(headers)
     const size = bodySize(headers)
     if (creation.length !== undefined && size !== undefined && size > creation.length) {
@@ -131,7 +131,7 @@ const handlers = Effect.gen(function* () {
       // If the checksum does not match, the upload is terminated, because the refusal does not tell the client the URL
       // of the upload.
       .pipe(
-        Effect.tapErrorTag("TusRefusal", ({ code }) =>
+        Effect.tapErrorTag("Refusal", ({ code }) =>
           code === "ERR_CHECKSUM_MISMATCH" ? uploads.terminate(id) : Effect.void
         )
       )
@@ -193,11 +193,7 @@ const discover = empty(200, {
   "tus-max-size": "9223372036854775807"
 })
 
-const answered = Refusal.answering(
-  TusRefusal.toResponse,
-  (failed) => TusRefusal.toResponse(TusRefusal.cannotStore(failed)),
-  TusRefusal.toResponse(TusRefusal.refuse("defect"))
-)
+const answered = Refusal.answering(TusRefusal.toResponse, TusRefusal.cannotStore, TusRefusal.refuse("defect"))
 
 const discovered = answered("Tus.discover")(Effect.succeed(discover))
 

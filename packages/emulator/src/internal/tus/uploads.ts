@@ -1,5 +1,4 @@
 import type * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
@@ -21,6 +20,7 @@ import * as Updates from "../assembly/updates.ts"
 import * as UploadedFiles from "../files/uploadedFiles.ts"
 import * as UploadStore from "../files/uploadStore.ts"
 import * as Expiry from "./expiry.ts"
+import type { Refusal } from "../http/refusal.ts"
 import * as TusRefusal from "./tusRefusal.ts"
 import * as UploadLocks from "./uploadLocks.ts"
 
@@ -31,27 +31,16 @@ export interface Upload {
 }
 
 /**
- * The fields that every kind of new upload has. `header` is the value of `upload-metadata`, and `metadata` is the
- * decoded value.
+ * A new upload. `header` is the value of `upload-metadata`, and `metadata` is the decoded value. `concat` is the value of
+ * `upload-concat`. `parts` are the URLs of the partial uploads that a final upload concatenates, in the order of the
+ * bytes; the bytes of every other upload arrive in requests.
  */
-interface Described {
+export interface Creation {
   readonly header: string
   readonly metadata: TusUpload.Metadata
-  /** The value of the `upload-concat` header. */
   readonly concat: string | undefined
-}
-
-/** A new upload whose bytes arrive in requests. */
-export interface Creation extends Described {
   readonly length: bigint | undefined
-}
-
-/**
- * A new upload that concatenates partial uploads. `parts` are the URLs of the partial uploads, in the order of the
- * bytes.
- */
-export interface Final extends Described {
-  readonly parts: ReadonlyArray<string>
+  readonly parts: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -92,7 +81,7 @@ const requireNoBytes = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
 
 /** Implements the uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
 export const make = Effect.gen(function* () {
-  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblies = yield* AssemblyStore.make
   const execution = yield* Execution.Execution
   const expiry = yield* Expiry.Expiry
   const files = yield* FileStore.FileStore
@@ -100,12 +89,12 @@ export const make = Effect.gen(function* () {
   const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
   const updates = yield* Updates.Updates
-  const uploadedFiles = yield* UploadedFiles.UploadedFiles
-  const uploads = yield* UploadStore.UploadStore
+  const uploadedFiles = yield* UploadedFiles.make
+  const uploads = yield* UploadStore.make
   const newId = yield* Ids.hex
   const settling = yield* FiberMap.make<string, void, StorageFailed>()
   const retrying = yield* FiberMap.make<string>()
-  const concatenating = yield* FiberSet.make<Upload, TusRefusal.TusRefusal | StorageFailed>()
+  const concatenating = yield* FiberSet.make<Upload, Refusal | StorageFailed>()
 
   const load = Effect.fnUntraced(function* (id: string) {
     const row = yield* uploads.find(id)
@@ -166,7 +155,7 @@ export const make = Effect.gen(function* () {
   }, Effect.uninterruptible)
 
   /** Finishes an upload that has all its bytes. A refusal means that the upload is gone. */
-  const settle = (id: string) => Effect.catchTag(Effect.asVoid(settled(id)), "TusRefusal", () => Effect.void)
+  const settle = (id: string) => Effect.catchTag(Effect.asVoid(settled(id)), "Refusal", () => Effect.void)
 
   /**
    * Loads an upload for a request that only reads. If the disk fails while the upload is finished, the upload is finished
@@ -188,19 +177,7 @@ export const make = Effect.gen(function* () {
   ) {
     const { assembly_url: _url, fieldname, filename, ...user_meta } = creation.metadata
     const { concat = null, length = null } = creation
-    const created_at = yield* Clock.currentTimeMillis
-    yield* uploads.insert({
-      id,
-      assembly_id,
-      kind,
-      concat,
-      metadata,
-      filename,
-      fieldname,
-      user_meta,
-      length,
-      created_at
-    })
+    yield* uploads.insert({ id, assembly_id, kind, concat, metadata, filename, fieldname, user_meta, length })
     return yield* settled(id)
   })
 
@@ -227,10 +204,10 @@ export const make = Effect.gen(function* () {
     return part.value.finished_at === null ? yield* TusRefusal.refuse("partNotFinished") : part.value
   })
 
-  const concatenateNow = Effect.fnUntraced(function* (final: Final) {
+  const concatenateNow = Effect.fnUntraced(function* (final: Creation, urls: ReadonlyArray<string>) {
     const assembly = yield* assemblyAt(final.metadata.assembly_url)
     yield* checkCount(assembly)
-    const parts = yield* Effect.forEach(final.parts, (url) => partAt(url, assembly))
+    const parts = yield* Effect.forEach(urls, (url) => partAt(url, assembly))
     const length = parts.reduce((total, part) => total + (part.length ?? 0n), 0n)
     yield* checkSize(assembly, length)
     const id = yield* newId
@@ -242,8 +219,8 @@ export const make = Effect.gen(function* () {
   })
 
   /** Concatenates in the background, so that the work continues even if the client disconnects. */
-  const concatenate = (final: Final) =>
-    Effect.flatMap(FiberSet.run(concatenating, concatenateNow(final)), (fiber) => Fiber.join(fiber))
+  const concatenate = (final: Creation, urls: ReadonlyArray<string>) =>
+    Effect.flatMap(FiberSet.run(concatenating, concatenateNow(final, urls)), (fiber) => Fiber.join(fiber))
 
   /**
    * The number of bytes that a request may append. While the length of the upload is unknown, the `max_size` of the

@@ -1,15 +1,21 @@
-import * as Context from "effect/Context"
+import * as Operations from "@assembly-effect/api/Queues"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import type * as Queue from "@assembly-effect/schema/Queue"
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as HttpRouter from "effect/http/HttpRouter"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "../data/statement.ts"
+import * as Refusal from "../http/refusal.ts"
+import * as Route from "../http/route.ts"
 import * as Turns from "../http/turns.ts"
+import { readAsked } from "../statistics/statistics.ts"
 import * as SlotUse from "./slotUse.ts"
 
 /** Selects slots. `region` may be `all`. */
-export interface Filter {
+interface Filter {
   readonly workspace: string
   readonly region: string
   readonly since: DateTime.Utc
@@ -48,7 +54,7 @@ export const statements = (sql: SqlClient.SqlClient, { region, workspace }: Omit
     before: (time: number) => sql`
       SELECT (SELECT count(*) FROM assemblies WHERE ${selected} AND ${executing})
         + (SELECT count(*) FROM assemblies WHERE ${selected} AND ${executed} AND ended_at >= ${time})
-        - (SELECT count(*) FROM assemblies WHERE ${selected} AND uploaded_at >= ${time}) AS count`,
+        - (SELECT count(*) FROM assemblies WHERE ${selected} AND uploaded_at >= ${time})`,
     taken: (from: number, until: number) => sql`
       SELECT uploaded_at AS at, count(*) AS count FROM assemblies
       WHERE ${selected} AND uploaded_at >= ${from} AND uploaded_at < ${until}
@@ -82,14 +88,17 @@ const merge = (
   return [...byTime.values()].filter(({ at }) => at < end).toSorted((left, right) => left.at - right.at)
 }
 
-const make = Effect.gen(function* () {
+/**
+ * The job slots of the Workspaces. An Assembly has one slot while it executes. The history of the slots needs no
+ * table of its own, because the Assemblies have the times at which their executions started and ended.
+ */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const turns = yield* Turns.Turns
 
   return {
     /** The slots that are in use now. */
     current: Effect.fnUntraced(function* (workspace: string) {
-      const found = yield* turns.share(regions(statements(sql, { workspace, region: "all" }).current))
+      const found = yield* Turns.share(regions(statements(sql, { workspace, region: "all" }).current))
       return {
         count: found.reduce((total, { count }) => total + count, 0),
         slots: Object.fromEntries(found.map(({ count, region }) => [region, count]))
@@ -101,12 +110,12 @@ const make = Effect.gen(function* () {
       const since = filter.since.epochMilliseconds
       // Only times before now count, so an Assembly that starts or ends during the reading does not change the result.
       const until = (yield* DateTime.now).epochMilliseconds
-      const count = yield* turns.take(Statement.count(select.before(since)))
+      const count = yield* Turns.take(Statement.count(select.before(since)))
       const use = SlotUse.counter({ since, until, bucketLength }, count)
       let from = since
       while (from < until) {
         const start = from
-        from = yield* turns.share(
+        from = yield* Turns.share(
           Effect.gen(function* () {
             const taken = yield* moments(select.taken(start, until))
             const released = yield* moments(select.released(start, until))
@@ -121,10 +130,79 @@ const make = Effect.gen(function* () {
   }
 })
 
-/**
- * The job slots of the Workspaces. An Assembly has one slot while it executes. The history of the slots needs no
- * table of its own, because the Assemblies have the times at which their executions started and ended.
- */
-export class SlotStore extends Context.Service<SlotStore>()("@assembly-effect/emulator/SlotStore", { make }) {}
+const invalidRegion = (message: string) => Refusal.refuse("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", 400, message)
+const invalidTime = (message: string) => Refusal.refuse("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", 400, message)
 
-export const layer = Layer.effect(SlotStore, SlotStore.make)
+/**
+ * Reports a missing or invalid region first, then an invalid aggregation. A form or `params` that cannot be read has
+ * the error code of a missing region. All other issues have the error code of an invalid time.
+ */
+const invalid = (issues: ReadonlyArray<Issue>): Refusal.Refusal => {
+  const message = Refusal.explain(issues)
+  const has = (...keys: ReadonlyArray<PropertyKey | undefined>) => issues.some(({ path: [key] }) => keys.includes(key))
+  if (has("region", "params", undefined)) return invalidRegion(message)
+  return has("aggregation")
+    ? Refusal.refuse("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", 400, message)
+    : invalidTime(message)
+}
+
+const unavailable = Refusal.refuse("PRIORITY_JOB_SLOT_STATS_ERROR", 500, "The statistics cannot be read from the disk.")
+
+/** The longest time window with a bucket for each minute. A longer time window has a bucket for each hour. */
+const longestInMinutes = Duration.days(1)
+
+/** The length of a bucket in seconds. */
+const granularityOf = (since: DateTime.Utc, now: DateTime.Utc): number =>
+  DateTime.isLessThan(since, DateTime.subtractDuration(now, longestInMinutes)) ? 3600 : 60
+
+const toBucket =
+  (aggregation: "avg" | "max") =>
+  ({ average, most, start }: SlotUse.BucketUse): Queue.Bucket => ({
+    data_from_ts: start / 1000,
+    avg_slot_count: average,
+    max_slot_count: most,
+    slot_count: aggregation === "avg" ? average : most
+  })
+
+const routes = Effect.gen(function* () {
+  const slots = yield* make
+
+  return yield* Effect.all([
+    Route.signed(Operations.JobSlots, {
+      handle: ({ authKey }) =>
+        Effect.map(slots.current(authKey.workspace), (current) =>
+          Route.success("PRIORITY_JOB_SLOTS_FOUND", "The priority job slots were found.", {
+            priority_job_slots: current
+          })
+        )
+    }),
+    Route.signed(Operations.Statistics, {
+      invalid,
+      handle: Effect.fnUntraced(function* ({ authKey, params }) {
+        const { now, since } = yield* readAsked(params, invalidRegion, invalidTime)
+        const granularity = granularityOf(since, now)
+        const aggregation = params.aggregation ?? "avg"
+        const { average, buckets, most } = yield* slots
+          .history({ workspace: authKey.workspace, region: params.region, since }, granularity * 1000)
+          .pipe(
+            Effect.catchTag("StorageFailed", ({ message }) =>
+              Effect.andThen(Effect.logError(`Queues.statistics: ${message}`), Effect.fail(unavailable))
+            )
+          )
+        return Route.success("PRIORITY_JOB_SLOT_STATS_FOUND", "The statistics of the priority job slots were found.", {
+          aggregation,
+          avgSlotCount: average,
+          maxSlotCount: most,
+          granularity,
+          stats: buckets.map(toBucket(aggregation))
+        })
+      })
+    })
+  ])
+})
+
+/**
+ * The routes `/queues/job_slots` and `/priority_job_slot_stats`. The details of these routes are beyond the
+ * specification, which names the operations but does not define them.
+ */
+export const layer = HttpRouter.addAll(routes)
