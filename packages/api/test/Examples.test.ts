@@ -5,11 +5,11 @@ import { Credentials, SmartCdn, Webhook } from "@assembly-effect/auth"
 import { Emulator } from "@assembly-effect/emulator"
 import type { Assembly } from "@assembly-effect/schema"
 import { AssetId } from "@assembly-effect/schema/Identifier"
-import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import { Upload } from "@assembly-effect/tus"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, layer } from "@assembly-effect/testkit/flow"
-import { Console, DateTime, Effect, FileSystem, Layer, Option, Queue, Redacted, Stream } from "effect"
+import { Console, DateTime, Effect, FileSystem, Layer, Queue, Redacted, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpRouter, HttpServer } from "effect/http"
 import { KeyValueStore } from "effect/persistence"
 import { readFileSync } from "node:fs"
@@ -23,6 +23,7 @@ import { bearer, client, signed, signedOnNode } from "../../../docs/examples/swa
 import * as TokenExample from "../../../docs/examples/tokens.ts"
 import { notifications } from "../../../docs/examples/webhooks.ts"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
+import { stored } from "./utils/emulator.ts"
 
 // This example is a separate test suite.
 await import("../../../docs/examples/testing-an-application.ts")
@@ -37,20 +38,6 @@ const signedClient = Layer.unwrap(
 const live = Layer.merge(signedClient, Upload.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Emulator.layer(), FetchHttpClient.layer, NodeServices.layer))
 )
-
-/** Uploads a text that the service stores as an asset. Returns the asset's id. */
-const store = Effect.fnUntraced(function* (name: string) {
-  const assembly = yield* Assemblies.create({
-    steps: { ":original": { robot: "/upload/handle" }, stored: { use: ":original", robot: "/transloadit/store" } },
-    numExpectedUploadFiles: 1
-  })
-  const target = yield* UploadTarget.fromAssembly(assembly)
-  const source = UploadSource.fromBytes(new TextEncoder().encode(name))
-  yield* Upload.run(target, source, { metadata: { filename: name, fieldname: "file" } })
-  const { results } = yield* Assemblies.awaitCompletion(assembly.assembly_id as never, { interval: "20 millis" })
-  const id = Option.fromNullishOr(results?.["stored"]?.[0]?.asset_id)
-  return Option.getOrThrow(id) as AssetId
-})
 
 /** The names that examples in doc comments may use. */
 const known = { Assemblies, Console, Dam, DateTime, Effect, Stream }
@@ -93,7 +80,7 @@ describe("docs/examples", () => {
 
     it.effect("rename-from-csv.ts renames the assets of a CSV file once, and reports a missing asset", function* () {
       const fs = yield* FileSystem.FileSystem
-      const [first, second] = [yield* store("one.txt"), yield* store("two.txt")]
+      const [first, second] = [yield* stored("one.txt"), yield* stored("two.txt")]
       const missing = "AAAAAAAAAAAAAAAAAAAAAA"
       const csv = `${yield* fs.makeTempDirectoryScoped()}/names.csv`
       yield* fs.writeFileString(csv, `asset,name\n${first},"a, b.txt"\n${second},c.txt\n${missing},d.txt\n`)
@@ -159,7 +146,7 @@ describe("docs/examples", () => {
       assert.deepInclude(unscoped, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
       assert.strictEqual((yield* AuthKeys.list).auth_keys.length, 1)
 
-      assert.strictEqual(yield* Operations.rename(yield* store("before.txt"), "after.txt"), "renamed")
+      assert.strictEqual(yield* Operations.rename(yield* stored("before.txt"), "after.txt"), "renamed")
       const missing = AssetId.make("AAAAAAAAAAAAAAAAAAAAAA")
       assert.strictEqual(yield* Operations.rename(missing, "after.txt"), "no such asset")
 
@@ -200,7 +187,7 @@ describe("docs/examples", () => {
       const { assembly_id: assemblyId } = yield* Assemblies.create({
         steps: { ":original": { robot: "/upload/handle" } }
       })
-      const scope = { ...known, assemblyId, assetId: yield* store("old.pdf"), now: yield* DateTime.now }
+      const scope = { ...known, assemblyId, assetId: yield* stored("old.pdf"), now: yield* DateTime.now }
       const run = Effect.fnUntraced(function* (path: string, toEffect: (value: unknown) => unknown, only = "") {
         const programs = examplesIn(path).filter((program) => program.startsWith(only))
         for (const program of programs) {

@@ -26,8 +26,7 @@ const upload = Effect.gen(function* () {
 }).pipe(
   Effect.match({ onFailure: ({ _tag }) => _tag, onSuccess: () => "complete" }),
   Effect.map((end) => void process.send?.(end)),
-  Effect.provide(Layer.provide(Upload.layerJournaled, journal)),
-  Effect.provide(Journals.platform)
+  Effect.provide(Upload.layerJournaled.pipe(Layer.provide(journal), Layer.provideMerge(Journals.platform)))
 )
 
 const [baseUrl = "", key = "", secret = "", ...paths] = rest
@@ -43,9 +42,13 @@ const jobs = Stream.fromIterable(paths).pipe(
   })),
   AssemblyUpload.runAll(isOne ? {} : { packing }),
   Stream.runForEach(({ _tag, earlier }) => Effect.sync(() => process.send?.({ tag: _tag, earlier }))),
-  Effect.provide(Layer.provide(AssemblyUpload.layerJournaled, journal)),
-  Effect.provide(Emulated.signed({ baseUrl }, { key, secret: Redacted.make(secret) })),
-  Effect.provide(Journals.platform)
+  Effect.provide(
+    AssemblyUpload.layerJournaled.pipe(
+      Layer.provide(journal),
+      Layer.provideMerge(Emulated.signed({ baseUrl }, { key, secret: Redacted.make(secret) })),
+      Layer.provideMerge(Journals.platform)
+    )
+  )
 )
 
 process.send?.("begin")
