@@ -6,7 +6,7 @@ import { bundleSizes } from "./bundle.ts"
 
 const limits = [
   { program: "edge-ours", plain: "edge-plain", most: 20.5 },
-  { program: "upload-deep", plain: "upload-plain", most: 29.9 },
+  { program: "upload-deep", plain: "upload-plain", most: 30 },
   { program: "upload-index", plain: "upload-plain", most: 33.5 }
 ]
 

@@ -25,26 +25,24 @@ const merged = (init: RequestInit | undefined, headers: Readonly<Record<string, 
   }
 }
 
-interface Body {
-  readonly read: () => Promise<Uint8Array | undefined>
-  readonly cancel: () => void
+interface Reader {
+  readonly read: () => Promise<{ readonly value?: Uint8Array | undefined }>
+  readonly cancel: () => Promise<void>
 }
 
 /** The body of a response. The `fetch` of some runtimes, such as React Native, has no stream, so it is read as a whole. */
-const bodyOf = (response: Response): Body => {
-  const { body } = response
-  if (typeof body?.getReader !== "function") {
-    let isRead = false
-    const read = async () => {
-      if (isRead) return undefined
-      isRead = true
-      return new Uint8Array(await response.arrayBuffer())
-    }
-    return { read, cancel: () => undefined }
+const readerOf = (response: Response): Reader => {
+  if (typeof response.body?.getReader === "function") return response.body.getReader()
+  const left = [response]
+  const read = async () => {
+    const next = left.pop()
+    return { value: next && new Uint8Array(await next.arrayBuffer()) }
   }
-  const reader = body.getReader()
-  return { read: async () => (await reader.read()).value, cancel: () => void reader.cancel().catch(() => undefined) }
+  return { read, cancel: async () => undefined }
 }
+
+/** The application's options of `fetch`. */
+const initOf = (context: Context.Context<never>) => Context.getOrUndefined(context, FetchHttpClient.RequestInit)
 
 /** Sends with `fetch` itself. `own` is the context of the Layer; the context of a call takes precedence. */
 const senderOf = (own: Context.Context<never>): Sender.Sender => {
@@ -53,18 +51,16 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
     Effect.withFiber((fiber) => {
       const { context } = fiber
       const fetch = Context.getOrUndefined(context, FetchHttpClient.Fetch) ?? Context.get(own, FetchHttpClient.Fetch)
-      const init =
-        Context.getOrUndefined(context, FetchHttpClient.RequestInit) ??
-        Context.getOrUndefined(own, FetchHttpClient.RequestInit)
+      const init = initOf(context) ?? initOf(own)
       const url = origin + path
       return Effect.callback((resume) => {
         const controller = new AbortController()
-        let received: Body | undefined
+        let reader: Reader | undefined
         let hasEnded = false
         /** Closes the connection. A `fetch` of the application may ignore the signal. */
         const close = () => {
           controller.abort()
-          received?.cancel()
+          void reader?.cancel().catch(() => undefined)
         }
         const gathering = new Gathering(limits, fiber.getRef(Clock.Clock), (outcome) => {
           if (!hasEnded) close()
@@ -75,15 +71,15 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
           const hasBegun = gathering.head !== undefined
           gathering.end(cause instanceof Lost ? cause : Diagnosis.fromCause(cause, about, hasBegun))
         }
-        const take = (piece: Uint8Array | undefined) => {
-          hasEnded = piece === undefined
-          if (piece === undefined) return gathering.end("whole")
-          gathering.take(piece)
+        const take = ({ value }: { readonly value?: Uint8Array | undefined }) => {
+          hasEnded = value === undefined
+          if (value === undefined) return gathering.end("whole")
+          gathering.take(value)
           pull()
         }
         const pull = () => {
-          if (gathering.isSettled) return received?.cancel()
-          received?.read().then(take).catch(fail)
+          if (gathering.isSettled) return close()
+          reader?.read().then(take).catch(fail)
         }
         const send = async () => {
           const response = await fetch(url, {
@@ -97,7 +93,7 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
           known.add(origin)
           if (Guard.isElsewhere(url, response.url)) throw Guard.answeredElsewhere
           if (!gathering.isSettled) gathering.begin(response.status, Headers.fromInput(response.headers))
-          received = bodyOf(response)
+          reader = readerOf(response)
           pull()
         }
         send().catch(fail)

@@ -4,7 +4,6 @@
  */
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
 import { Lost } from "./Outcome.ts"
 
 /**
@@ -101,18 +100,22 @@ const lost = (description: string, about: Partial<Lost> = {}): Lost =>
 
 const unsupported = { code: "STREAM_UNSUPPORTED", permanent: true }
 
+const unknown = (about: Circumstances) => lost("the HTTP client failed", { sent: sent(false, about) })
+
 /**
  * Describes the cause of a failure, which is an error of a runtime. `hasBegun`: whether the status had arrived.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const fromCause = (cause: unknown, about: Circumstances, hasBegun = false): Lost =>
-  Result.getOrElse(
-    Result.try(() => described(cause, about, hasBegun)),
+export const fromCause = (cause: unknown, about: Circumstances, hasBegun = false): Lost => {
+  try {
+    return described(cause, about, hasBegun)
+  } catch {
     // The error of a `fetch` of the application may have getters that fail.
-    () => lost("the HTTP client failed", { sent: sent(false, about) })
-  )
+    return unknown(about)
+  }
+}
 
 const described = (cause: unknown, about: Circumstances, hasBegun: boolean): Lost => {
   const chain = chainOf(cause)
@@ -157,7 +160,7 @@ export const diagnose = (error: unknown, about: Circumstances = { sends: undefin
       if (reason.cause !== undefined) return lost("the stream of the request body failed")
       return lost("this runtime cannot stream a request body", { ...unsupported, sent: sent(true, about) })
     default:
-      return lost("the HTTP client failed", { sent: sent(false, about) })
+      return unknown(about)
   }
 }
 

@@ -40,13 +40,6 @@ export interface Limits {
  */
 export class Late extends Data.TaggedError("Late") {}
 
-/** A copy of bytes in a memory of `size` bytes. */
-const grown = (bytes: Uint8Array, size: number): Uint8Array => {
-  const all = new Uint8Array(size)
-  all.set(bytes)
-  return all
-}
-
 /** Calls `late` after `millis`, unless the result is called before. */
 const timer = (clock: Clock.Clock, millis: number, late: () => void): (() => void) => {
   if (millis === Infinity) return () => {}
@@ -96,13 +89,13 @@ export class Gathering {
   /** A piece of the body has arrived. */
   take(piece: Uint8Array): void {
     const size = this.size + piece.length
-    if (this.size === 0) this.#bytes = piece
-    else {
+    const kept = this.size === 0 ? piece : this.#bytes
+    if (size > kept.length) {
       // A piece that is kept would keep the memory of its socket, which may be much larger.
-      const { length } = this.#bytes
-      if (size > length) this.#bytes = grown(this.#bytes, Math.max(size, 2 * length))
-      this.#bytes.set(piece, this.size)
-    }
+      this.#bytes = new Uint8Array(Math.max(size, 2 * kept.length))
+      this.#bytes.set(kept)
+    } else this.#bytes = kept
+    if (this.size > 0) this.#bytes.set(piece, this.size)
     this.size = size
     if (size > this.#limits.maxBytes) this.end("tooLarge")
   }

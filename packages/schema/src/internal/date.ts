@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { NonEmptyString } from "../unstable/Scalar.ts"
+import { NonEmptyString, NonNegativeInt } from "../unstable/Scalar.ts"
 
 /**
  * The instant of a UTC date-time in the format of `DateTime.formatIso`, or `None` if its day or time does not exist.
@@ -109,6 +109,22 @@ const fromIso = (iso: string): string => `${iso.replaceAll("-", "/").replace("T"
  */
 export const ServiceDate = dateText(serviceDate, "a date such as 2025/09/24 14:30:24 GMT", [toIso, fromIso], Math.floor)
 
+const isSince = (u: unknown): u is string | DateTime.Utc =>
+  typeof u === "string" ? u !== "" : DateTime.isDateTime(u) && DateTime.isUtc(u)
+
+const TextOrDateTime = Schema.declare(isSince, {
+  expected: "at least 1 character or a DateTime.Utc",
+  toCodecArbitrary: () =>
+    // `moment`, or the parsers of `DateTime.makeUnsafe`, would add more to a bundle than the rest of the statistics.
+    Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, NonNegativeInt]), {
+      decode: SchemaGetter.transform((since) =>
+        // @effect-diagnostics-next-line globalDate:off
+        typeof since === "string" ? since : DateTime.fromDateUnsafe(new Date(since % (maxSecond * 1000)))
+      ),
+      encode: SchemaGetter.transform((since) => (typeof since === "string" ? since : since.epochMilliseconds))
+    })
+})
+
 /**
  * The start of a time window: a `DateTime.Utc`, which is sent as ISO 8601, or a text that the service can parse, which is
  * sent unchanged.
@@ -116,7 +132,7 @@ export const ServiceDate = dateText(serviceDate, "a date such as 2025/09/24 14:3
  * Clause: spec.md, "Retrieve Assembly statistics".
  */
 export const Since = NonEmptyString.pipe(
-  Schema.decodeTo(Schema.Union([NonEmptyString, moment(Math.floor)]), {
+  Schema.decodeTo(TextOrDateTime, {
     decode: SchemaGetter.passthrough({ strict: false }),
     encode: SchemaGetter.transform((since) => (DateTime.isDateTime(since) ? DateTime.formatIso(since) : since))
   })

@@ -37,10 +37,11 @@ export const paced = <Event extends Tagged>(
   let next = -Infinity
   let held: Event | undefined
   return (event) => {
-    if (event._tag.startsWith("File")) return emit(event)
     if (event._tag !== "Progress") {
-      if (held !== undefined) emit(held)
-      held = undefined
+      if (held !== undefined && !event._tag.startsWith("File")) {
+        emit(held)
+        held = undefined
+      }
       return emit(event)
     }
     const now = clock.currentTimeMillisUnsafe()
