@@ -189,14 +189,8 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     /** The proof of the next request, if the operation is signed. */
     const prove = (): Effect.Effect<Authenticator.Proof | undefined, Response.Failed> => {
       if (!isSigned) return Effect.undefined
-      const proven = authenticator.authenticate({
-        baseUrl,
-        params,
-        nonceIn,
-        scope,
-        clockSkew: Duration.millis(clockSkew)
-      })
-      const known = Effect.mapError(proven, (error) => toFailed(subject, error))
+      const asked = { baseUrl, params, nonceIn, scope, clockSkew: Duration.millis(clockSkew) }
+      const known = Effect.mapError(authenticator.authenticate(asked), (error) => toFailed(subject, error))
       if (authenticator.isImmediate === true) return known
       const left = timeLeft()
       return Effect.timeoutOrElse(known, { duration: left, orElse: () => timedOut(left) })

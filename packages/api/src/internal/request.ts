@@ -127,10 +127,8 @@ const toForm = (parts: Parts): Outgoing["body"] => {
   let count = 0
   while (values.includes(`assembly-effect-${count}`)) count++
   const boundary = `assembly-effect-${count}`
-  return {
-    content: `${toFields(parts, boundary)}--${boundary}--\r\n`,
-    contentType: `multipart/form-data; boundary=${boundary}`
-  }
+  const content = `${toFields(parts, boundary)}--${boundary}--\r\n`
+  return { content, contentType: `multipart/form-data; boundary=${boundary}` }
 }
 
 const toQuery = (parts: Parts): string =>

@@ -6,12 +6,11 @@
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import type * as HttpBody from "effect/http/HttpBody"
+import { RequestInit as Options } from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import type { HttpClientResponse as Response } from "effect/http/HttpClientResponse"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -21,7 +20,6 @@ import * as Diagnosis from "../unstable/Diagnosis.ts"
 import { Lost } from "../unstable/Outcome.ts"
 
 type Request = HttpClientRequest.HttpClientRequest
-type Response = HttpClientResponse.HttpClientResponse
 
 const refusal = (code: string, description: string, permanent = true): Lost =>
   new Lost({ code, description: `the ${description}`, sent: "maybe", permanent })
@@ -37,7 +35,7 @@ export const answeredElsewhere = refusal("REQUEST_REDIRECTED", "response came fr
 
 const urlOf = (request: Request): URL | undefined => Option.getOrUndefined(HttpClientRequest.toUrl(request))
 
-const lengthOf = (body: HttpBody.HttpBody): number | undefined => (body._tag === "Empty" ? 0 : body.contentLength)
+const lengthOf = (body: Request["body"]): number | undefined => (body._tag === "Empty" ? 0 : body.contentLength)
 
 /** The error if a request that is sent has another origin, or declares another length or encoding, than ours. */
 const change = (ours: Request, leaving: Request): Lost | undefined => {
@@ -64,7 +62,7 @@ export const isElsewhere = (asked: string, url: string): boolean => {
  */
 export interface BodyGuard {
   readonly given: Request
-  readonly holds: (leaving: HttpBody.HttpBody) => boolean
+  readonly holds: (leaving: Request["body"]) => boolean
 }
 
 /**
@@ -82,9 +80,7 @@ export interface Watch {
  */
 const clients = new WeakMap<HttpClient.HttpClient, { readonly hosts: Set<string | undefined>; isSeen: boolean }>()
 
-/** The application's options of `fetch`, such as its `dispatcher` or `credentials`. */
-const Options = FetchHttpClient.RequestInit
-
+/** `Options` are the application's options of `fetch`, such as its `dispatcher` or `credentials`. */
 const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect): Context.Context<R> =>
   Context.add(context, Options, { ...Context.getOrUndefined(context, Options), redirect })
 

@@ -4,6 +4,7 @@
  */
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import { Lost } from "./Outcome.ts"
 
 /**
@@ -45,8 +46,7 @@ const kinds: ReadonlyArray<readonly [code: RegExp, kind: Kind]> = [
   [/^ERR_INVALID_ARG_TYPE$/, [refused[0], "permanent"]],
   [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED)$/, refused],
   [/^ERR_(INVALID_(ARG_VALUE|CHAR|HTTP_TOKEN|PROTOCOL|URL)|HTTP_INVALID_HEADER_VALUE|UNESCAPED_CHARACTERS)$/, refused],
-  [/^(CERT_|UNABLE_TO_|ERR_TLS_CERT)|SELF_SIGNED_CERT/, untrusted],
-  [/^(INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/, untrusted],
+  [/^(CERT_|UNABLE_TO_|ERR_TLS_CERT|INVALID_(CA|PURPOSE)$|PATH_LENGTH_|HOSTNAME_MISM)|SELF_SIGNED_CERT/, untrusted],
   // The client and the server cannot agree on TLS. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is a network failure.
   [/^(EPROTO$|ERR_SSL_(WRONG|PACKET|HTTP|UNSUPPORTED|NO)_)/, handshake],
   [/^ERR_SSL_.*_(UNRECOGNIZED_NAME$|ALERT_(PROTOCOL|UNKNOWN_CA|HANDSHAKE|BAD_CERT|CERT))/, handshake],
@@ -92,8 +92,7 @@ const proxyStatus = /^Proxy (?:response|Authentication Required) \((\d{3})\)/
  * Whether the service may have received the request. It has not if nothing was sent, or if the only send failed before
  * any byte of the request was sent (`before`).
  */
-const sent = (before: boolean, { sends }: Circumstances): "no" | "maybe" =>
-  sends === 0 || (before && sends === 1) ? "no" : "maybe"
+const sent = (before: boolean, { sends }: Circumstances) => (sends === 0 || (before && sends === 1) ? "no" : "maybe")
 
 const lost = (description: string, about: Partial<Lost> = {}): Lost =>
   new Lost({ sent: "maybe", permanent: false, ...about, description })
@@ -108,14 +107,9 @@ const unknown = (about: Circumstances) => lost("the HTTP client failed", { sent:
  * @since 0.1.0
  * @category utilities
  */
-export const fromCause = (cause: unknown, about: Circumstances, hasBegun = false): Lost => {
-  try {
-    return described(cause, about, hasBegun)
-  } catch {
-    // The error of a `fetch` of the application may have getters that fail.
-    return unknown(about)
-  }
-}
+export const fromCause = (cause: unknown, about: Circumstances, hasBegun = false): Lost =>
+  // The error of a `fetch` of the application may have getters that fail.
+  Result.try(() => described(cause, about, hasBegun)).pipe(Result.getOrElse(() => unknown(about)))
 
 const described = (cause: unknown, about: Circumstances, hasBegun: boolean): Lost => {
   const chain = chainOf(cause)
@@ -126,7 +120,7 @@ const described = (cause: unknown, about: Circumstances, hasBegun: boolean): Los
   const code = codeOf(found)
   const status = texts.map((text) => proxyStatus.exec(text)?.[1]).find(Boolean)
   if (status !== undefined) {
-    const answered = { code, sent: sent(true, about), permanent: Number(status) < 500 }
+    const answered: Partial<Lost> = { code, sent: sent(true, about), permanent: Number(status) < 500 }
     return lost(`the proxy responded with status ${status}`, answered)
   }
   const kind = kindOf(code)

@@ -12,8 +12,8 @@ import type * as Headers from "effect/http/Headers"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
-import type * as HttpClientError from "effect/http/HttpClientError"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import type { HttpClientError } from "effect/http/HttpClientError"
 import * as Diagnosis from "./Diagnosis.ts"
 import { type Gathered, isRedirect, isSuccess, type Lost, restMillis } from "./Outcome.ts"
 
@@ -162,10 +162,7 @@ export const gather = (
 
 const enough = { _tag: "Enough" } as const
 
-const fromStream = (
-  { stream }: HttpClientResponse.HttpClientResponse,
-  gathering: Gathering
-): Effect.Effect<void, HttpClientError.HttpClientError> =>
+const fromStream = ({ stream }: HttpClientResponse, gathering: Gathering): Effect.Effect<void, HttpClientError> =>
   stream.pipe(
     Stream.runForEachArray((pieces) => {
       for (const piece of pieces) gathering.take(piece)
@@ -175,7 +172,7 @@ const fromStream = (
   )
 
 /** Takes the bytes of a body that a wrapper of the client has read, for a log for example. Effect keeps them. */
-const remembered = (response: HttpClientResponse.HttpClientResponse, gathering: Gathering): Effect.Effect<void> =>
+const remembered = (response: HttpClientResponse, gathering: Gathering): Effect.Effect<void> =>
   Effect.suspend(() => response.arrayBuffer).pipe(
     Effect.map((bytes) => new Uint8Array(bytes)),
     Effect.catch(() => Effect.map(response.text, (text) => new TextEncoder().encode(text))),
@@ -190,10 +187,7 @@ const remembered = (response: HttpClientResponse.HttpClientResponse, gathering: 
  * @since 0.1.0
  * @category utilities
  */
-export const into = (
-  response: HttpClientResponse.HttpClientResponse,
-  gathering: Gathering
-): Effect.Effect<void, Lost> =>
+export const into = (response: HttpClientResponse, gathering: Gathering): Effect.Effect<void, Lost> =>
   Effect.suspend(() => {
     gathering.begin(response.status, response.headers)
     if (gathering.isSettled) return Effect.void

@@ -76,16 +76,13 @@ export const wait = Cli.command(
   "wait",
   { assemblyIds: Cli.assemblyIds, timeout: Cli.durationFlag("timeout", "1h"), json: Cli.json(Assembly.Status) },
   Effect.fnUntraced(function* ({ assemblyIds: ids, json, timeout }) {
+    const after = Text.duration(timeout)
+    const late = (id: string) => `the Assembly ${id} has not ended after ${after}; --timeout waits longer`
     const waitFor = (id: Assembly.AssemblyId) =>
       Assemblies.awaitCompletion(id, { timeout }).pipe(
         Effect.catchIf(
           (error) => error._tag === "TimedOut" && error.operation === "Assemblies.awaitCompletion",
-          () => {
-            const after = Text.duration(timeout)
-            return Effect.fail(
-              Failure.failed(`the Assembly ${id} has not ended after ${after}; --timeout waits longer`)
-            )
-          }
+          () => Effect.fail(Failure.failed(late(id)))
         ),
         Effect.tap((status) =>
           json ? Output.jsonLines(Assembly.Status, [status], json) : printWrapped(`${id}  ${Shown.line(status)}`)
@@ -101,12 +98,8 @@ export const wait = Cli.command(
       return Output.error(text.includes(id) ? text : `${id}: ${text}`)
     }
     const [, causes] = yield* Effect.partition(ids, (id) => Effect.tapError(waitFor(id), tell(id)), { concurrency })
-    if (causes.length > 0) {
-      return yield* new Failure.CommandError({
-        message: `${causes.length} of ${ids.length} Assemblies did not complete`,
-        causes
-      })
-    }
+    const message = `${causes.length} of ${ids.length} Assemblies did not complete`
+    if (causes.length > 0) return yield* new Failure.CommandError({ message, causes })
   })
 )
 
@@ -147,10 +140,8 @@ export const replay = Cli.command(
     const fields = yield* Document.fields(files)
     const steps = Option.map(changed, (found) => found.steps)
     const params = yield* TemplateId.inParams(Cli.given({ steps, fields, notifyUrl, templateId: template }))
-    const replayed = yield* Assemblies.replay(assemblyId, {
-      ...params,
-      ...(reparseTemplate ? { reparseTemplate } : {})
-    })
+    const options = reparseTemplate ? { reparseTemplate } : {}
+    const replayed = yield* Assemblies.replay(assemblyId, { ...params, ...options })
     if (!isAwaited && json) return yield* Output.json(AssemblyReplay.Replayed, replayed, json)
     if (!json) yield* Output.lines([replayed.assembly_id])
     if (!isAwaited) return yield* Shown.suggest(`wait ${replayed.assembly_id}`)

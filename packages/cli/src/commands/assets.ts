@@ -44,23 +44,15 @@ const list = Cli.command(
   },
   Effect.fnUntraced(function* ({ all, cursor, json, limit, prefix }) {
     const query = { ...Cli.given({ prefix, cursor }), limit: Option.getOrElse(limit, () => (all ? 500 : 100)) }
-    const listing = {
-      what: "assets",
-      page: DamEntries.Page,
-      item: DamAsset.Asset,
-      columns,
-      ...(Option.isSome(prefix) ? { empty: `no assets whose path begins with ${prefix.value}` } : {})
+    const empty = Option.isSome(prefix) ? { empty: `no assets whose path begins with ${prefix.value}` } : {}
+    const listing = { what: "assets", page: DamEntries.Page, item: DamAsset.Asset, columns, ...empty }
+    const pages = {
+      first: Dam.list(query),
+      all: Dam.listPages(query),
+      items: (page: DamEntries.Page) => page.assets,
+      next: ({ next_cursor: cursor }: DamEntries.Page) => (cursor === null ? undefined : { cursor })
     }
-    yield* Resource.list(
-      listing,
-      { all, json },
-      {
-        first: Dam.list(query),
-        all: Dam.listPages(query),
-        items: (page) => page.assets,
-        next: ({ next_cursor: next }) => (next === null ? undefined : { cursor: next })
-      }
-    )
+    yield* Resource.list(listing, { all, json }, pages)
   })
 )
 

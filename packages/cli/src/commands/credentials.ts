@@ -1,6 +1,6 @@
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
-import { Argument, Flag } from "effect/cli"
+import { Argument, type Command, Flag } from "effect/cli"
 import { Effect, Option, Redacted } from "../internal/effect.ts"
 import * as Document from "../internal/document.ts"
 import { Cli, Output, Table } from "../internal/index.ts"
@@ -78,16 +78,12 @@ const get = Cli.query(
   ({ credential }, layout, { showSecret }) => Table.facts(factsOf(credential, showSecret), layout)
 )
 
+const fieldsOf = ({ fields }: TemplateCredential.Type) =>
+  Object.entries(fields).map(([name, { requiredOnCreate }]) => (requiredOnCreate === true ? `${name}*` : name))
+
 const typeColumns: ReadonlyArray<Table.Column<readonly [name: string, type: TemplateCredential.Type]>> = [
   { title: "Type, and its fields (* required)", value: ([name]) => name },
-  {
-    title: "Fields",
-    value: ([, { fields }]) =>
-      Object.entries(fields)
-        .map(([name, { requiredOnCreate }]) => (requiredOnCreate === true ? `${name}*` : name))
-        .join(", "),
-    below: true
-  }
+  { title: "Fields", value: ([, type]) => fieldsOf(type).join(", "), below: true }
 ]
 
 const types = Cli.query(
@@ -109,9 +105,11 @@ const create = Cli.query(
   ({ credential }, layout, { name }) => changed(credential, `created ${name}`, layout)
 )
 
+const identityFlags = { name: Cli.optional("name", "name"), type: Cli.optional("type", "type") }
+
 /** The service requires name and type in each change, so the current values are read if a flag is missing. */
 const identity = (
-  { name, type }: { readonly name: Option.Option<string>; readonly type: Option.Option<string> },
+  { name, type }: Command.Command.Config.Infer<typeof identityFlags>,
   credentialId: TemplateCredential.CredentialId
 ) =>
   Option.isSome(name) && Option.isSome(type)
@@ -123,12 +121,7 @@ const identity = (
 
 const update = Cli.query(
   "credentials update",
-  {
-    credentials: argument,
-    name: Cli.optional("name", "name"),
-    type: Cli.optional("type", "type"),
-    content: Flag.optional(content)
-  },
+  { credentials: argument, ...identityFlags, content: Flag.optional(content) },
   TemplateCredential.Updated,
   Effect.fnUntraced(function* ({ credentials: text, ...change }) {
     const secrets = yield* Document.readGiven(TemplateCredential.Content, change.content, { confidential: true })

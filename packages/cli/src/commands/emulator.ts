@@ -66,15 +66,11 @@ const both = (first: Option.Option<string>, second: Option.Option<string>, rule:
 }
 
 /** The given Auth Key and its secret. */
-const credentialsOf = ({ key, secret }: Input) =>
-  Effect.map(
-    both(
-      key,
-      Option.map(secret, Redacted.value),
-      "give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET"
-    ),
-    (given) => given && { key: given[0], secret: Redacted.make(given[1]) }
-  )
+const credentialsOf = Effect.fnUntraced(function* ({ key, secret }: Input) {
+  const rule = "give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET"
+  const given = yield* both(key, Option.map(secret, Redacted.value), rule)
+  return given && { key: given[0], secret: Redacted.make(given[1]) }
+})
 
 /** The certificate for TLS; undefined for plain HTTP. */
 const tlsOf = Effect.fnUntraced(function* ({ tls, tlsCert, tlsKey }: Input) {

@@ -148,10 +148,8 @@ export const upload = Cli.command(
     const { folder, params } = yield* paramsOf(flags)
     const listed = Option.isSome(filesFrom) ? listIn(yield* Document.text(filesFrom.value)) : []
     const plan = { ...flags, listed, folder }
-    const limit = Option.match(flags.limitRate, {
-      onNone: () => Layer.empty,
-      onSome: (bytesPerSecond) => Upload.layerBandwidth({ bytesPerSecond })
-    })
+    const bytesPerSecond = Option.getOrUndefined(flags.limitRate)
+    const limit = bytesPerSecond === undefined ? Layer.empty : Upload.layerBandwidth({ bytesPerSecond })
     /** Runs a job with its journal and its limit of the rate. */
     const withServices = (kept: Option.Option<string>) => Effect.provide(Layer.merge(Journal.layer(kept), limit))
     if (watch) {
@@ -161,10 +159,8 @@ export const upload = Cli.command(
     const files = yield* UploadPlan.make(plan)
     const size = UploadPlan.totalSize(files) ?? 0n
     if (transport === "form" && size > UploadJob.mostInForm) {
-      const most = Text.bytes(UploadJob.mostInForm)
-      return yield* Failure.usage(
-        `--transport form: the files have ${Text.bytes(size)}, and a form has at most ${most}`
-      )
+      const [has, most] = [Text.bytes(size), Text.bytes(UploadJob.mostInForm)]
+      return yield* Failure.usage(`--transport form: the files have ${has}, and a form has at most ${most}`)
     }
     const Download = yield* Effect.promise(() => import("../internal/download.ts"))
     // The folder for the results is checked before anything is sent.

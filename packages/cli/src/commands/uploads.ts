@@ -1,5 +1,4 @@
-import { Assemblies } from "@assembly-effect/api"
-import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import { Assemblies, AssemblyClient } from "@assembly-effect/api"
 import { Assembly } from "@assembly-effect/schema"
 import { UploadJournal } from "@assembly-effect/tus"
 import { Command } from "effect/cli"
@@ -20,7 +19,7 @@ interface Kept extends Journal.Upload {
 
 /** Why no request about an upload may be sent: it belongs to another service than that of ASSEMBLY_BASE_URL. */
 const elsewhere = Effect.fnUntraced(function* ({ command }: Journal.Upload) {
-  const { origins } = yield* AssemblyClient
+  const { origins } = yield* AssemblyClient.AssemblyClient
   return command === undefined || command.origin === origins.entries[0]
     ? undefined
     : `${command.origin} has it, and ASSEMBLY_BASE_URL names another service`
@@ -118,8 +117,7 @@ const inJournal = <A, E, R>(typed: Option.Option<string>, program: (folder: stri
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* Journal.folderOf(typed)
-    if (Option.isNone(folder)) return undefined
-    if (!(yield* Effect.orElseSucceed(fs.exists(folder.value), () => false))) return undefined
+    if (Option.isNone(folder) || !(yield* Effect.orElseSucceed(fs.exists(folder.value), () => false))) return undefined
     return yield* program(folder.value).pipe(
       Effect.provide(Journal.layer(folder)),
       Effect.mapError((error) =>

@@ -70,12 +70,11 @@ const slotColumns: ReadonlyArray<Table.Column<Slot>> = [
   { title: "Slots", align: "right", value: ([, count]) => Text.count(count) }
 ]
 
+const startOf = ({ data_from_ts: seconds }: Queue.Bucket) =>
+  Table.minute(Option.getOrUndefined(DateTime.make(seconds * 1000)))
+
 const bucketColumns: ReadonlyArray<Table.Column<Queue.Bucket>> = [
-  {
-    title: "From (UTC)",
-    value: (bucket) => Table.minute(Option.getOrUndefined(DateTime.make(bucket.data_from_ts * 1000))),
-    keep: true
-  },
+  { title: "From (UTC)", value: startOf, keep: true },
   { title: "Average", align: "right", value: (bucket) => slotsOf(bucket.avg_slot_count) },
   { title: "Maximum", align: "right", value: (bucket) => slotsOf(bucket.max_slot_count) }
 ]

@@ -258,12 +258,8 @@ export const follow = Effect.fnUntraced(function* <E, R>(events: Stream.Stream<J
   const view: View = canAnimate ? yield* screen(job) : log(job)
   const advance = makeAdvance(job.total)
   const noteOf = makeNotes(job.names)
-  let shown: Shown = {
-    progress: Progress.start(undefined, yield* Clock.currentTimeMillis),
-    isBegun: false,
-    endedAt: undefined,
-    isWaiting: false
-  }
+  const progress = Progress.start(undefined, yield* Clock.currentTimeMillis)
+  let shown: Shown = { progress, isBegun: false, endedAt: undefined, isWaiting: false }
 
   const take = Effect.fnUntraced(function* (event: JobEvent) {
     const now = yield* Clock.currentTimeMillis
@@ -285,10 +281,12 @@ export const follow = Effect.fnUntraced(function* <E, R>(events: Stream.Stream<J
 
   const ticks = Stream.map(Stream.drop(Stream.tick(view.interval), 1), () => tick)
   const steps = Stream.merge(Stream.map(events, take), ticks, { haltStrategy: "left" })
-  yield* Effect.acquireUseRelease(
-    view.begin,
-    () => Stream.runForEach(steps, (step) => step),
-    () => view.end
+  yield* Effect.ensuring(
+    Effect.andThen(
+      view.begin,
+      Stream.runForEach(steps, (step) => step)
+    ),
+    view.end
   )
   return shown.progress
 })

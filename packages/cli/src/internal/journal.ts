@@ -12,8 +12,7 @@ import * as Document from "./document.ts"
 import * as Settings from "./settings.ts"
 import * as Failure from "./failure.ts"
 import * as Cli from "./cli.ts"
-import { Assemblies } from "@assembly-effect/api"
-import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import { Assemblies, AssemblyClient } from "@assembly-effect/api"
 import { Assembly } from "@assembly-effect/schema"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Advice from "./advice.ts"
@@ -21,7 +20,7 @@ import * as UploadPlan from "./uploadPlan.ts"
 import type * as UploadJob from "./uploadJob.ts"
 
 /** The services that a job of `assembly upload` needs. */
-export type Services = AssemblyClient | HttpClient.HttpClient | UploadJournal.UploadJournal
+export type Services = AssemblyClient.AssemblyClient | HttpClient.HttpClient | UploadJournal.UploadJournal
 
 /** The flag `--journal`, which names another folder. */
 export const flag = Cli.optional("journal", "folder")
@@ -257,7 +256,7 @@ export const make = Effect.fnUntraced(function* (
   files: ReadonlyArray<UploadPlan.Planned>,
   params: Assembly.CreateParams
 ) {
-  const [origin = ""] = (yield* AssemblyClient).origins.entries
+  const [origin = ""] = (yield* AssemblyClient.AssemblyClient).origins.entries
   const memory = yield* filesIn(folder)
   const paths = files.map(({ name, realPath }) => [realPath, name])
   const own = yield* UploadJournal.assemblyKeyOf([origin, JSON.stringify(params), paths])

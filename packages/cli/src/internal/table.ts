@@ -92,12 +92,8 @@ const draw = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>
     const texts = rows.map(value)
     const natural = most([title, ...texts].map(Text.width))
     // The column is at least as wide as its title, because a user cannot understand a title that is cut.
-    return {
-      ...column,
-      value,
-      natural,
-      narrowest: keep ? natural : Math.min(natural, most([least, Text.width(title)]))
-    }
+    const narrowest = keep ? natural : Math.min(natural, most([least, Text.width(title)]))
+    return { ...column, value, natural, narrowest }
   })
 
 const widthOf = (cells: ReadonlyArray<number>): number =>

@@ -224,22 +224,14 @@ export const rehearse = Effect.fnUntraced(function* (files: Files, folder: strin
     for (const file of files) {
       const { name, path, source } = file
       const size = source.size === undefined ? null : toJsonBytes(source.size)
-      yield* Output.jsonLine({
-        event: "Planned",
-        path,
-        name,
-        target: folder === undefined ? null : targetOf(file),
-        size
-      })
+      const target = folder === undefined ? null : targetOf(file)
+      yield* Output.jsonLine({ event: "Planned", path, name, target, size })
     }
     return
   }
   const layout = yield* Output.layout
-  const target: Table.Column<UploadPlan.Planned> = {
-    title: folder === undefined ? "Name" : "Target",
-    least: 10,
-    value: targetOf
-  }
+  const title = folder === undefined ? "Name" : "Target"
+  const target: Table.Column<UploadPlan.Planned> = { title, least: 10, value: targetOf }
   const planned: ReadonlyArray<Table.Column<UploadPlan.Planned>> = [
     { title: "Source", least: 10, value: ({ path }) => path },
     // In a terminal, the same text twice would only take space.

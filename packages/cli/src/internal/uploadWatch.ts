@@ -7,7 +7,7 @@ import type { Assembly } from "@assembly-effect/schema"
 import { AssemblyUpload, type UploadSource } from "@assembly-effect/tus"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
-import { Clock, Duration, Effect, FileSystem, Option, Path, Result, Stream } from "./effect.ts"
+import { Clock, Duration, Effect, FileSystem, Option, Path, type PlatformError, Result, Stream } from "./effect.ts"
 import * as Advice from "./advice.ts"
 import * as Download from "./download.ts"
 import * as Failure from "./failure.ts"
@@ -62,16 +62,12 @@ const makeScan = (plan: UploadPlan.Options) => {
 /** Fails if a folder cannot be watched. */
 const changesIn = (folders: ReadonlyArray<string>) =>
   Stream.unwrap(
-    Effect.map(FileSystem.FileSystem, (fs) =>
-      Stream.mergeAll(
-        folders.map((folder) =>
-          Stream.mapError(fs.watch(folder, { recursive: true }), (error) =>
-            Failure.failed(`${folder} cannot be watched: ${Failure.problemOf(error)}`)
-          )
-        ),
-        { concurrency: "unbounded" }
-      )
-    )
+    Effect.map(FileSystem.FileSystem, (fs) => {
+      const unwatched = (folder: string) => (error: PlatformError.PlatformError) =>
+        Failure.failed(`${folder} cannot be watched: ${Failure.problemOf(error)}`)
+      const all = folders.map((folder) => Stream.mapError(fs.watch(folder, { recursive: true }), unwatched(folder)))
+      return Stream.mergeAll(all, { concurrency: "unbounded" })
+    })
   )
 
 /** Downloads the results of a file. Results without a path in the Workspace get the folder of the file. */
