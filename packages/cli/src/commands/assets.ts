@@ -50,7 +50,7 @@ const list = Cli.command(
       first: Dam.list(query),
       all: Dam.listPages(query),
       items: (page: DamEntries.Page) => page.assets,
-      next: ({ next_cursor: cursor }: DamEntries.Page) => (cursor === null ? undefined : { cursor })
+      next: ({ next_cursor: next }: DamEntries.Page) => (next === null ? undefined : { cursor: next })
     }
     yield* Resource.list(listing, { all, json }, pages)
   })
