@@ -137,9 +137,9 @@ const Printed = Schema.Struct({ access_token: Schema.String, expires_at: Schema.
 export const token = Cli.local(
   "token",
   { scopes: Cli.repeated(scope), json: Cli.json(Printed) },
-  Effect.fnUntraced(function* ({ json, scopes }) {
+  Effect.fnUntraced(function* ({ json, ...asked }) {
     const { expiresAt, value } = yield* Effect.gen(function* () {
-      const tokens = yield* Tokens.make(scopes.length === 0 ? {} : { scopes })
+      const tokens = yield* Tokens.make(asked.scopes.length === 0 ? {} : asked)
       // The client has checked the URL.
       const baseUrl = SecureUrl.SecureUrl.make(yield* Config.String("ASSEMBLY_BASE_URL"))
       return yield* tokens.get({ baseUrl })
