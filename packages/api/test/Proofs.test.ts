@@ -4,7 +4,7 @@
 import { Assemblies, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
 import { Authenticator, AuthError } from "@assembly-effect/auth"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import { DateTime, Duration, Effect, Layer, Redacted } from "effect"
+import { DateTime, Duration, Effect, Layer, Redacted, Schedule } from "effect"
 import * as FakeService from "./utils/FakeService.ts"
 import { assemblyId } from "./utils/operations.ts"
 
@@ -13,10 +13,11 @@ const create = Assemblies.create({ assemblyId })
 
 const clientOf = (
   service: ReturnType<typeof FakeService.make>,
-  authenticator: Authenticator.Authenticator["Service"]
+  authenticator: Authenticator.Authenticator["Service"],
+  policy: Layer.Layer<never> = RetryPolicy.layerNone
 ) =>
   AssemblyClient.layer({ baseUrl: "https://api2.example.com/v2/" }).pipe(
-    Layer.provide([Layer.succeed(Authenticator.Authenticator, authenticator), service.layer, RetryPolicy.layerNone])
+    Layer.provide([Layer.succeed(Authenticator.Authenticator, authenticator), service.layer, policy])
   )
 
 const refusal = { code: "CODE", status: 400 }
@@ -100,6 +101,20 @@ describe("A proof that is refused", () => {
     assert.strictEqual(error._tag, "AuthenticationFailed")
     assert.deepStrictEqual([service.requests.length, asked.length, refused.length], [requests, requests, 1])
   })
+
+  it.effect(
+    "is replaced once in each attempt: of four requests, the second after a 503 gets the third proof",
+    function* () {
+      const { authenticator, refused } = counting("retry")
+      const service = FakeService.make(expired, FakeService.text(503, "<html>"), expired, empty)
+      const twice = Layer.succeed(RetryPolicy.RetryPolicy, Schedule.recurs(1))
+      yield* list.pipe(Effect.provide(clientOf(service, authenticator, twice)))
+      assert.deepStrictEqual(
+        refused.map(([token]) => token),
+        ["token-1", "token-3"]
+      )
+    }
+  )
 
   it.effect.each([
     ["an error of the operation", FakeService.json(400, { error: "ASSEMBLY_LIST_ERROR" })],

@@ -82,6 +82,17 @@ describe("a fetch of the application", () => {
     yield* closed
   })
 
+  it.effect("ignores the signal: the body of its redirect is canceled", function* () {
+    const canceled = yield* Deferred.make<void>()
+    const body = new ReadableStream({ cancel: () => void Deferred.doneUnsafe(canceled, Effect.void) })
+    const { status } = yield* Effect.provide(
+      get("https://api.example.com"),
+      fetching(async () => ({ status: 302, url: "", headers: new Headers(), body }))
+    )
+    assert.strictEqual(status, 302)
+    yield* Deferred.await(canceled)
+  })
+
   const alike = { status: 200, url: "", headers: new Headers(), arrayBuffer: async () => new Uint8Array([1, 2]).buffer }
   it.effect.each([
     ["no stream", alike],

@@ -48,6 +48,18 @@ layer(Uploading.live)("an assembly upload ends", (it) => {
     expect(yield* fs.readDirectory(`${folder}/.state/assembly/uploads/commands`)).toEqual([])
   })
 
+  it.effect("at once if a proxy asks for a password, and is kept", function* () {
+    const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+    const faults = yield* Faults.Faults
+    yield* faults.inject(Faults.Fault.Refuse({ method: "GET", times: 1000, status: 407, body: "<h1>who?</h1>" }))
+    const { code, stderr } = yield* Uploading.upload(folder, ["a.txt"])
+    yield* faults.clear
+    expect(code, stderr).toBe(4)
+    expect(stderr).toContain("status 407")
+    expect(stderr).not.toContain("Waiting: ")
+    expect((yield* Uploading.upload(folder, ["a.txt"])).code).toBe(0)
+  })
+
   it.effect("if somebody cancels its Assembly while the service is gone", function* () {
     const steps = JSON.stringify({ steps: { slow: { robot: "/emulator/wait", seconds: 60 } } })
     const folder = yield* Uploading.folderWith({ "a.txt": "meow", "s.json": steps })
