@@ -16,7 +16,7 @@ import * as Events from "./internal/events.ts"
 import { UploadJournal } from "./internal/journal.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
-import type { Continued, Given, Options, ResumeOptions } from "./internal/options.ts"
+import type { Given, Options, ResumeOptions } from "./internal/options.ts"
 import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
@@ -25,7 +25,7 @@ import * as UploadTarget from "./UploadTarget.ts"
 
 export { layerBandwidth } from "./internal/bandwidth.ts"
 export { CanStream } from "./internal/context.ts"
-export type { Metadata, Options, RequestOptions, ResumeOptions, SharedOptions } from "./internal/options.ts"
+export type { Given, Metadata, Options, RequestOptions, ResumeOptions, SharedOptions } from "./internal/options.ts"
 
 /**
  * The options of {@link sink}: {@link RequestOptions}, `metadata`, and:
@@ -77,7 +77,7 @@ export interface Service {
   ) => Effect.Effect<UploadEvent.UploadResult, UploadError>
   readonly resume: (
     existing: Existing,
-    given: Continued
+    given: Omit<Given<ResumeOptions>, "target">
   ) => Effect.Effect<UploadEvent.UploadResult, UploadError | NoSuchUpload>
 }
 
@@ -270,7 +270,10 @@ export const sink = (
   )
 
 /** The upload at a URL that the program has stored. The marker of its creation is unknown. */
-const atUrl = ({ metadata, target }: Extract<Existing, { readonly url: unknown }>, given: Continued): Given => ({
+const atUrl = (
+  { metadata, target }: Extract<Existing, { readonly url: unknown }>,
+  given: Omit<Given<ResumeOptions>, "target">
+): Given => ({
   ...given,
   target,
   options: { ...given.options, metadata }

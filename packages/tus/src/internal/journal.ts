@@ -15,7 +15,7 @@ import type { UploadResult } from "../UploadEvent.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import type * as JournalEntry from "./journalEntry.ts"
 import type { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./journalError.ts"
-import type { Continued, Given } from "./options.ts"
+import type { Given, ResumeOptions } from "./options.ts"
 import * as Subtle from "./subtle.ts"
 
 /**
@@ -125,7 +125,7 @@ export type Engine = (journal: UploadJournal["Service"]) => {
   readonly run: (given: Given) => Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient>
   readonly resume: (
     kept: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
-    given: Continued
+    given: Omit<Given<ResumeOptions>, "target">
   ) => Effect.Effect<UploadResult, UploadError | NoSuchUpload, HttpClient.HttpClient>
 }
 

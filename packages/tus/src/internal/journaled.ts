@@ -157,7 +157,7 @@ const differs = (field: TusError.UploadMismatch["field"], expected: string, foun
  */
 const proceed = (
   held: Held,
-  { emit, options, source }: Options.Continued,
+  { emit, options, source }: Omit<Options.Given<Options.ResumeOptions>, "target">,
   given: JournalEntry.About,
   known?: Known | undefined
 ) =>
@@ -225,7 +225,7 @@ export const make = (journal: Journal.UploadJournal["Service"]) => ({
     Telemetry.observe(given.source, given.emit, (emit) => start(journal, { ...given, emit })),
   resume: (
     { key, origins }: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
-    given: Options.Continued
+    given: Omit<Options.Given<Options.ResumeOptions>, "target">
   ) =>
     Engine.observed(given, true, (emit) =>
       Effect.gen(function* () {

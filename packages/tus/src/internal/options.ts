@@ -143,9 +143,6 @@ export interface Given<O = Options> {
   readonly emit: Emit
 }
 
-/** An existing upload to continue, whose target is known otherwise. */
-export type Continued = Omit<Given<ResumeOptions>, "target">
-
 type Path = Issue["path"]
 
 const issue = (path: string, message: string): Issue => ({ path: [path], message })
