@@ -1,7 +1,5 @@
 /** The commands about Auth Keys and bearer tokens. */
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import { Tokens } from "@assembly-effect/auth"
-import { AssemblyNode } from "@assembly-effect/node"
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
@@ -138,6 +136,9 @@ export const token = Cli.local(
   "token",
   { scopes: Cli.repeated(scope), json: Cli.json(Printed) },
   Effect.fnUntraced(function* ({ json, ...asked }) {
+    // The other commands of this module need neither.
+    const { AssemblyNode } = yield* Effect.promise(() => import("@assembly-effect/node"))
+    const Tokens = yield* Effect.promise(() => import("@assembly-effect/auth/Tokens"))
     const { expiresAt, value } = yield* Effect.gen(function* () {
       const tokens = yield* Tokens.make(asked.scopes.length === 0 ? {} : asked)
       // The client has checked the URL.
