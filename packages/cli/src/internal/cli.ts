@@ -1,6 +1,6 @@
 /** How the commands are made, and the parameters that several commands have. */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import { Assembly } from "@assembly-effect/schema"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import type * as HttpClient from "effect/http/HttpClient"
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "./effect.ts"

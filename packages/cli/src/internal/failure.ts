@@ -1,5 +1,5 @@
 /** The errors of the commands, the exit code of every error, and errors of the operating system in a few words. */
-import { ApiError } from "@assembly-effect/api"
+import * as ApiError from "@assembly-effect/api/ApiError"
 import { Cause, Exit, type PlatformError, Predicate, Runtime, Schema } from "./effect.ts"
 
 /** The exit codes. `manual.md` says what each code means. */
