@@ -239,7 +239,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
  *
  * @example
  * AssemblyClient.layer({ baseUrl: "https://api2.example.com" }).pipe(
- *   Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
+ *   Layer.provide([Authenticator.layerSigned(), FetchClient.layer]),
  *   Layer.provide(CredentialsConfig.layer)
  * )
  *

@@ -22,12 +22,12 @@ import * as AssemblyClient from "./AssemblyClient.ts"
  * the configuration.
  *
  * @example
- * AssemblyClientConfig.layer({ requestTimeout: "10 seconds" }).pipe(Layer.provide(FetchHttpClient.layer))
+ * AssemblyClientConfig.layer({ requestTimeout: "10 seconds" }).pipe(Layer.provide(FetchClient.layer))
  *
  * @example
  * AssemblyClientConfig.layer({
  *   authenticator: Tokens.layerAuthenticator.pipe(Layer.provide(Tokens.layer()))
- * }).pipe(Layer.provide(FetchHttpClient.layer))
+ * }).pipe(Layer.provide(FetchClient.layer))
  *
  * @since 0.1.0
  * @category layers

@@ -65,7 +65,7 @@ export const layerNoDeps = (
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(
  *   Layer.provideMerge(Budget.layer({ created: 2500 })),
- *   Layer.provideMerge(FetchHttpClient.layer)
+ *   Layer.provideMerge(FetchClient.layer)
  * )
  *
  * @since 0.1.0

@@ -1,7 +1,7 @@
 /**
  * The fields of a `TransportFailure`, and which requests are repeated after it.
  */
-import { type ApiError, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
+import { type ApiError, Assemblies, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import { Authenticator, AuthError } from "@assembly-effect/auth"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -14,7 +14,7 @@ import { createServer as createTlsServer } from "node:tls"
 import { runInNewContext } from "node:vm"
 import { senders } from "./utils/clients.ts"
 import * as FakeService from "./utils/FakeService.ts"
-import { cases } from "./utils/operations.ts"
+import { assemblyId, cases } from "./utils/operations.ts"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
@@ -168,6 +168,18 @@ describe("what is repeated", () => {
   const quick = RetryPolicy.layer({ base: "1 millis" })
   const move = cases.find(({ name }) => name === "Dam.move")
   if (move === undefined) throw new Error("no such operation")
+
+  it.live.each(senders)("a get is not retried after an untrusted certificate (%s)", function* ([, http]) {
+    let connections = 0
+    const server = tls().on("connection", () => connections++)
+    const baseUrl = `https://127.0.0.1:${yield* Loopback.listen(server)}`
+    const client = AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide([Authenticator.layerBearer(Redacted.make("token")), http, quick])
+    )
+    const error = yield* Effect.flip(Effect.provide(Assemblies.get(assemblyId), client))
+    assert.deepInclude(error, { _tag: "TransportFailure", code: untrusted.code })
+    assert.strictEqual(connections, 1)
+  })
 
   /** An Authenticator that fails the given number of times before it has a token. */
   const without = (times: number, error: AuthError.AuthError) => {

@@ -91,9 +91,9 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
             signal: controller.signal
           })
           known.add(origin)
+          reader = readerOf(response)
           if (Guard.isElsewhere(url, response.url)) throw Guard.answeredElsewhere
           if (!gathering.isSettled) gathering.begin(response.status, Headers.fromInput(response.headers))
-          reader = readerOf(response)
           pull()
         }
         send().catch(fail)
@@ -107,7 +107,7 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
 
 /**
  * The client of `FetchHttpClient`. Operations, tokens and uploads send requests without a stream with `fetch` itself, which
- * takes a third of the processor time. The references `FetchHttpClient.Fetch` and `FetchHttpClient.RequestInit` apply as
+ * takes less processor time. The references `FetchHttpClient.Fetch` and `FetchHttpClient.RequestInit` apply as
  * usual, except `redirect`, because redirects are never followed.
  *
  * **When to use**

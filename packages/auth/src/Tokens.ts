@@ -237,7 +237,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
  * @example
  * Tokens.layerAuthenticator.pipe(
  *   Layer.provide(Tokens.layer({ scopes: ["assemblies:read", "dam:write"] })),
- *   Layer.provide([CredentialsConfig.layer, FetchHttpClient.layer])
+ *   Layer.provide([CredentialsConfig.layer, FetchClient.layer])
  * )
  *
  * @since 0.1.0
@@ -261,7 +261,7 @@ const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER
  * @example
  * Tokens.layerAuthenticator.pipe(
  *   Layer.provide(Tokens.layer()),
- *   Layer.provide([CredentialsConfig.layer, FetchHttpClient.layer])
+ *   Layer.provide([CredentialsConfig.layer, FetchClient.layer])
  * )
  *
  * @since 0.1.0

@@ -1,6 +1,7 @@
-/** Whether a request of which a send failed may have arrived. */
+/** Whether a request that failed may have arrived. */
 import * as Diagnosis from "@assembly-effect/auth/unstable/Diagnosis"
 import { assert, describe, it } from "@effect/vitest"
+import { HttpClientError, HttpClientRequest } from "effect/http"
 
 describe("After a connection is refused", () => {
   it.each([
@@ -11,5 +12,26 @@ describe("After a connection is refused", () => {
   ] as const)("sent is %s with %s", (expected, _, sends) => {
     const lost = Diagnosis.fromCause({ code: "ECONNREFUSED" }, { sends, knowsHost: true })
     assert.deepInclude(lost, { code: "ECONNREFUSED", sent: expected })
+  })
+})
+
+describe("The syscall of an error decides", () => {
+  it.each([
+    ["no", "ECONNREFUSED", "connect"],
+    ["no", "ECONNRESET", "connect"],
+    ["maybe", "ECONNREFUSED", "read"]
+  ] as const)("sent is %s after %s of %s", (expected, code, syscall) => {
+    assert.deepInclude(Diagnosis.fromCause({ code, syscall }, { sends: 1, knowsHost: true }), { sent: expected })
+  })
+})
+
+describe("A request that the client refuses before it sends", () => {
+  const request = HttpClientRequest.get("/a")
+  it.each([
+    ["the URL is not valid", undefined, new HttpClientError.InvalidUrlError({ request })],
+    ["this runtime cannot stream a request body", "STREAM_UNSUPPORTED", new HttpClientError.EncodeError({ request })]
+  ] as const)("is not sent, although nobody counts the sends: %s", (description, code, reason) => {
+    const { message: _, ...lost } = Diagnosis.diagnose(new HttpClientError.HttpClientError({ reason }))
+    assert.deepInclude(lost, { description, sent: "no", permanent: true, ...(code === undefined ? {} : { code }) })
   })
 })

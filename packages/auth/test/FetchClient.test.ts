@@ -82,14 +82,17 @@ describe("a fetch of the application", () => {
     yield* closed
   })
 
-  it.effect("ignores the signal: the body of its redirect is canceled", function* () {
+  it.effect.each([
+    ["redirect", { status: 302, url: "" }, 302],
+    ["response from another URL", { status: 200, url: "https://other.example.com/a" }, "REQUEST_REDIRECTED"]
+  ] as const)("ignores the signal: the body of its %s is canceled", function* ([, head, expected]) {
     const canceled = yield* Deferred.make<void>()
     const body = new ReadableStream({ cancel: () => void Deferred.doneUnsafe(canceled, Effect.void) })
-    const { status } = yield* Effect.provide(
-      get("https://api.example.com"),
-      fetching(async () => ({ status: 302, url: "", headers: new Headers(), body }))
-    )
-    assert.strictEqual(status, 302)
+    const ended = yield* Effect.match(get("https://api.example.com"), {
+      onSuccess: ({ status }) => status,
+      onFailure: (error) => ("code" in error ? error.code : error._tag)
+    }).pipe(Effect.provide(fetching(async () => ({ ...head, headers: new Headers(), body }))))
+    assert.strictEqual(ended, expected)
     yield* Deferred.await(canceled)
   })
 

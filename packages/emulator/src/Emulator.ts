@@ -285,7 +285,7 @@ const parts = (options: Settings, onRequest: Options["onRequest"]) =>
  * Layer.unwrap(
  *   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
  *     AssemblyClient.layer({ baseUrl }).pipe(
- *       Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
+ *       Layer.provide([Authenticator.layerSigned(), FetchClient.layer]),
  *       Layer.provide(Credentials.layer(credentials))
  *     )
  *   )

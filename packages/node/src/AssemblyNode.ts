@@ -162,7 +162,7 @@ export const layer = (
  *
  * @example
  * AssemblyNode.layerWith(
- *   FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { keepalive: true }))),
+ *   FetchClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { keepalive: true }))),
  *   { baseUrl: "https://api2.example.com", key: "my-key", secret: Redacted.make("my-secret") }
  * )
  *

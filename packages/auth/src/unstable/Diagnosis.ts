@@ -126,7 +126,8 @@ const described = (cause: unknown, about: Circumstances, hasBegun: boolean): Los
   const kind = kindOf(code)
   const proxy = about.url && proxyOf(found, about.url)
   const words = (proxy === undefined ? "" : `proxy ${proxy}: `) + kind[0]
-  const isUnsent = kind.includes("unsent") || found["syscall"] === "connect" || found["syscall"] === "getaddrinfo"
+  const { syscall } = found
+  const isUnsent = syscall === undefined ? kind.includes("unsent") : syscall === "connect" || syscall === "getaddrinfo"
   // If a host has responded before, it exists. Therefore the failure of its name lookup is temporary, as on a laptop
   // without a network.
   const permanent = kind.includes("permanent") && !(kind === unknownHost && about.knowsHost)
@@ -152,7 +153,12 @@ export const diagnose = (error: unknown, about: Circumstances = { sends: undefin
       return fromCause(reason.cause, about, true)
     case "EncodeError":
       if (reason.cause !== undefined) return lost("the stream of the request body failed")
-      return lost("this runtime cannot stream a request body", { ...unsupported, sent: sent(true, about) })
+      return lost("this runtime cannot stream a request body", {
+        ...unsupported,
+        sent: (about.sends ?? 0) <= 1 ? "no" : "maybe"
+      })
+    case "InvalidUrlError":
+      return lost("the URL is not valid", { sent: "no", permanent: true })
     default:
       return unknown(about)
   }

@@ -91,7 +91,7 @@ export class Gathering {
     const size = this.size + piece.length
     const kept = this.size === 0 ? piece : this.#bytes
     if (size > kept.length) {
-      // A piece that is kept would keep the memory of its socket, which may be much larger.
+      // Pieces are copied into one array, because each of many kept pieces would keep the memory of its socket.
       this.#bytes = new Uint8Array(Math.max(size, 2 * kept.length))
       this.#bytes.set(kept)
     } else this.#bytes = kept

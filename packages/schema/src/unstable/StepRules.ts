@@ -87,7 +87,7 @@ const filled = "at least 1 character"
 const isFilled = (value: unknown) => value === undefined || (typeof value === "string" && value !== "")
 const isSeconds = (value: unknown) => typeof value === "number" && value >= 0 && value < Infinity
 
-/** The options of the robots that the emulator (`@assembly-effect/emulator`) runs. A test decides whether one may be absent. */
+/** The options of the robots that the emulator (`@assembly-effect/emulator`) runs. `holds` gets undefined for an option that is absent. */
 const options: ReadonlyArray<
   readonly [robot: string, option: string, expected: string, holds: (value: unknown) => boolean]
 > = [
