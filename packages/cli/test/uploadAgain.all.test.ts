@@ -86,6 +86,21 @@ layer(Uploading.live)("the same assembly upload again", (it) => {
     expect(yield* stateOf(id)).toBe("ASSEMBLY_CANCELED")
   })
 
+  it.effect.each([
+    ["another list of --files-from", ["--files-from", "list.txt"], "list.txt", "b.txt"],
+    ["other fields in the same file", ["a.bin", "--fields-file", "fields.json"], "fields.json", '{"n":2}']
+  ] as const)("keeps the Assembly of an interrupted upload that had %s", function* ([, args, changed, text]) {
+    const fs = yield* FileSystem.FileSystem
+    const files = { ...Uploading.large, "b.txt": "b", "list.txt": "a.bin", "fields.json": '{"n":1}' }
+    const folder = yield* Uploading.folderWith(files)
+    const { id } = yield* Uploading.interrupted(folder, ["--limit-rate", "20k", ...args])
+    yield* fs.writeFileString(`${folder}/${changed}`, text)
+    const command = ["upload", "--limit-rate", "20k", ...args]
+    const { stderr } = yield* Uploading.assembly(folder, command, Uploading.quitAt(/ (?:[1-9]|100)% /))
+    expect(stderr).not.toContain("was canceled")
+    expect(yield* stateOf(id)).toBe("ASSEMBLY_UPLOADING")
+  })
+
   it.effect("continues the Assembly of 20 small files after Ctrl-C, and then asks for them in a list", function* () {
     const names = Array.from({ length: 20 }, (_, index) => `many/${index}.txt`)
     const folder = yield* Uploading.folderWith(Object.fromEntries(names.map((name) => [name, name])))

@@ -52,6 +52,17 @@ layerTest(NodeServices.layer)("UploadPlan.make", (it) => {
     ])
   })
 
+  it.effect.each([
+    ["a/a.txt", ["a", "cache"], ["cache/"]],
+    ["no file is left after --include and --exclude", ["cache"], ["cache/"]]
+  ] as const)("gives %s if a folder is excluded as a whole", function* ([expected, names, exclude]) {
+    const folder = yield* folderWith("a/a.txt", "cache/x.o")
+    const paths = names.map((name) => `${folder}/${name}`)
+    const made = UploadPlan.make({ ...flags, paths, exclude, recursive: true, name: Option.none() })
+    const told = yield* Effect.match(made, { onSuccess: (all) => namesOf(all).join(" "), onFailure: String })
+    expect(told).toContain(expected)
+  })
+
   it.effect.each<Row>([
     ["d1/a.csv b.csv", "~/d1/a.csv ~/b.csv", "a.csv b.csv"],
     ["photos/2026/a.jpg photos/b.jpg", "~/photos", "~/photos: is a folder; add -r to upload its files"],

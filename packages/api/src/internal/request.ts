@@ -149,8 +149,7 @@ export const send = (
   environment: { readonly http: HttpClient.HttpClient; readonly send: Sender },
   limits: FormLimits
 ): ReturnType<Sender> => {
-  const request = { method, origin, path, headers: plain }
-  if (proof === undefined) return environment.send(request, limits)
+  if (proof === undefined) return environment.send({ method, origin, path, headers: plain }, limits)
   const isSigned = proof._tag === "Signature"
   const headers = isSigned ? plain : { ...plain, authorization: `Bearer ${Redacted.value(proof.token)}` }
   const parts = {
@@ -158,7 +157,7 @@ export const send = (
     ...(isSigned ? { signature: Redacted.value(proof.signature) } : undefined),
     ...fields
   }
-  const proven = { ...request, headers }
+  const proven = { method, origin, path, headers }
   if (form !== undefined) return form(environment.http, proven, parts, limits)
   if (carrier === "multipart") return environment.send({ ...proven, body: toForm(parts) }, limits)
   const content = toQuery(parts)

@@ -4,7 +4,7 @@ import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { SignatureAlgorithm } from "@assembly-effect/schema/unstable/Auth"
+import * as Schema from "effect/Schema"
 import { CryptoUnavailable } from "../AuthError.ts"
 
 /**
@@ -13,7 +13,7 @@ import { CryptoUnavailable } from "../AuthError.ts"
  * @since 0.1.0
  * @category schemas
  */
-export const Algorithm = SignatureAlgorithm
+export const Algorithm = Schema.Literals(["sha384", "sha256", "sha1"])
 /**
  * @since 0.1.0
  * @category models

@@ -97,7 +97,8 @@ const sent = (before: boolean, { sends }: Circumstances) => (sends === 0 || (bef
 const lost = (description: string, about: Partial<Lost> = {}): Lost =>
   new Lost({ sent: "maybe", permanent: false, ...about, description })
 
-const unsupported = { code: "STREAM_UNSUPPORTED", permanent: true }
+const unsupported = ({ sends = 1 }: Circumstances) =>
+  ({ code: "STREAM_UNSUPPORTED", permanent: true, sent: sends > 1 ? "maybe" : "no" }) as const
 
 const unknown = (about: Circumstances) => lost("the HTTP client failed", { sent: sent(false, about) })
 
@@ -153,10 +154,7 @@ export const diagnose = (error: unknown, about: Circumstances = { sends: undefin
       return fromCause(reason.cause, about, true)
     case "EncodeError":
       if (reason.cause !== undefined) return lost("the stream of the request body failed")
-      return lost("this runtime cannot stream a request body", {
-        ...unsupported,
-        sent: (about.sends ?? 0) <= 1 ? "no" : "maybe"
-      })
+      return lost("this runtime cannot stream a request body", unsupported(about))
     case "InvalidUrlError":
       return lost("the URL is not valid", { sent: "no", permanent: true })
     default:

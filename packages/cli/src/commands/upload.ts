@@ -167,8 +167,7 @@ export const upload = Cli.command(
     if (Option.isSome(output)) yield* Download.checkOutside(output.value, flags.recursive ? flags.paths : [])
     if (dryRun) return yield* UploadJob.rehearse(files, folder, json)
     if (Option.isSome(output)) yield* Download.prepare(output.value)
-    const isReplayable = UploadPlan.replayable(files) !== undefined
-    const kept = isReplayable ? yield* Journal.folderOf(flags.journal) : Option.none()
+    const kept = UploadPlan.replayable(files) === undefined ? Option.none() : yield* Journal.folderOf(flags.journal)
     const at = Option.getOrUndefined(kept)
     const { isEarlier, progress, status } = yield* Effect.gen(function* () {
       const memory = at === undefined ? undefined : yield* Journal.make(at, files, params)

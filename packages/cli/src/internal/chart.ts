@@ -10,10 +10,7 @@ export interface Window {
   readonly granularity: number
 }
 
-const minute = 60_000
-const hour = 60 * minute
-const day = 24 * hour
-const week = 7 * day
+const [minute, hour, day, week] = [60_000, 60 * 60_000, 24 * 60 * 60_000, 7 * 24 * 60 * 60_000]
 
 /**
  * The calendar steps. With a step of another length, such as 10 hours, the bars of data with a daily rhythm would show

@@ -178,7 +178,7 @@ export const save = Effect.fnUntraced(function* (
         : Output.lines([isSaved ? `${path} is there already` : `${path} (${Text.bytes(size ?? 0)})`])
     }),
     { concurrency }
-  ).pipe(Effect.onInterrupt(() => Output.error("interrupted; the same command saves the other results")))
+  ).pipe(Effect.onInterrupt(() => Output.error(`interrupted; assembly results download ${id} saves the other results`)))
   // A file that cannot be saved does not keep the others from being saved.
   const [first, ...others] = failures
   for (const error of others) yield* Output.error(Advice.line(error))

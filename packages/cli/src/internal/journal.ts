@@ -98,7 +98,7 @@ const mostNames = 3
  * An unfinished command.
  *
  * - `origin`: the origin of the service.
- * - `folder` and `args`: the working directory and the arguments, without `--restart`.
+ * - `folder` and `args`: the working directory and the arguments, without `--restart`; `params` identifies the params.
  * - `names`: the names of the first files; `files` is the number of files, and `size` their total size in bytes.
  * - `startedAt`: milliseconds since 1970.
  */
@@ -107,6 +107,7 @@ const Command = Schema.Struct({
   origin: Schema.String,
   folder: Schema.String,
   args: Schema.Array(Schema.String),
+  params: Schema.optionalKey(Schema.String),
   names: Schema.Array(Schema.String),
   files: Schema.Int,
   size: Schema.BigInt,
@@ -226,6 +227,8 @@ const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
       ? `${what} changed after an interrupted upload. Its Assembly ${assemblyId} was canceled`
       : undefined
   }).pipe(
+    // An upload that another process runs was not interrupted.
+    Effect.catchTag("UploadLeased", () => Effect.undefined),
     Effect.catch((error) =>
       Effect.succeed(
         `${what} changed after an interrupted upload. Its Assembly ${assemblyId} could not be canceled and may still wait for files: ${Advice.line(error)}`
@@ -239,16 +242,19 @@ const toContinue = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   return args.filter((arg, index) => (end >= 0 && index >= end) || !/^--restart(?:=|$)/.test(arg))
 }
 
-const isSame = (command: Command | undefined, { args, folder, origin }: Pick<Command, "args" | "folder" | "origin">) =>
-  command?.folder === folder && command.origin === origin && command.args.join("\0") === args.join("\0")
+/** Whether two runs differ only in the files that their folders have. Another list of `--files-from` is another job. */
+const isSame = (command: Command | undefined, other: Omit<Command, "assemblyId" | "startedAt">) => {
+  const [one, two] = [command, other].map((run) => run && [run.folder, run.origin, run.params, ...run.args].join("\0"))
+  return one === two && !other.args.some((arg) => arg.startsWith("--files-from"))
+}
 
 /**
  * Makes the memory of a command. The command does not fail if its file cannot be read or written.
  *
  * - `folder`: the folder of the journal.
  * - `earlier`: the Assembly that an earlier run of the command has created, if this run can continue it.
- * - `runs`: remembers the Assembly of this run. If an earlier run of the command has left another Assembly behind,
- *   cancels that Assembly and returns what happened, for the user.
+ * - `runs`: remembers the Assembly of this run. If earlier runs of the command, before its files changed or files came or
+ *   went, have left other Assemblies behind, cancels these Assemblies and returns what happened, for the user.
  * - `completed`: forgets the Assembly of the command, which is complete.
  */
 export const make = Effect.fnUntraced(function* (
@@ -264,6 +270,7 @@ export const make = Effect.fnUntraced(function* (
     origin,
     folder: (yield* Path.Path).resolve("."),
     args: toContinue(yield* (yield* Stdio.Stdio).args),
+    params: yield* UploadJournal.assemblyKeyOf([origin, JSON.stringify(params)]),
     names: files.slice(0, mostNames).map(({ name }) => name),
     files: files.length,
     size: UploadPlan.totalSize(files) ?? 0n
@@ -272,7 +279,6 @@ export const make = Effect.fnUntraced(function* (
   const isKept = (yield* Effect.orElseSucceed(entryOf(before?.assemblyId), () => undefined)) !== undefined
   const earlier = isKept ? before?.assemblyId : undefined
 
-  const what = files.length === 1 ? (files[0]?.path ?? "") : "A file"
   return {
     folder,
     earlier,
@@ -283,13 +289,13 @@ export const make = Effect.fnUntraced(function* (
       const others = (yield* memory.all).filter(({ command, name }) => name !== own && isSame(command, about))
       yield* Effect.ignore(memory.write(own, { ...about, assemblyId, startedAt }))
       const left = [
-        [last?.assemblyId, what],
+        [last?.assemblyId, files.length === 1 ? files[0]?.path : "A file"],
         ...others.map(({ command }) => [command?.assemblyId, "The files"])
       ] as const
       const told = yield* Effect.forEach(left, ([id, changed = ""]) =>
         id === undefined || id === assemblyId ? Effect.undefined : leave(Assembly.AssemblyId.make(id), changed)
       )
-      return told.find((text) => text !== undefined)
+      return told.flatMap((text) => text ?? []).join(". ") || undefined
     }),
     completed: Effect.ignore(memory.remove(own))
   }

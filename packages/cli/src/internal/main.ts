@@ -61,8 +61,8 @@ const asFlags = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
 
 /** Fails for the name of a file that begins with `-`: the `h` in it would show the help, and upload nothing. */
 const refuseName = (args: ReadonlyArray<string>) => {
-  const options = args.slice(0, [...args, "--"].indexOf("--"))
-  const name = options.find((arg) => /^-[^-o]./.test(arg) && arg.includes("h") && !/^-[hry]+$/.test(arg))
+  const options = args[0] === "upload" ? args.slice(1, [...args, "--"].indexOf("--")) : []
+  const name = options.find((arg) => /^-(?!-|o=)./.test(arg) && arg.includes("h") && !/^-[hry]+$/.test(arg))
   return name === undefined
     ? Effect.succeed(args)
     : Effect.fail(Failure.usage(`${name}: there is no such flag; ./${name} is the file`))

@@ -252,6 +252,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const wrong = checkInput(options)
   if (wrong !== undefined) return yield* Failure.usage(wrong)
   const isPicked = picking(options)
+  const mayBeEmpty = watch || options.exclude.length > 0
   const settings = yield* Settings.files
   const filesOf = Effect.fnUntraced(function* (typed: string, isPattern: boolean) {
     if (isPattern && typed === "-") {
@@ -261,7 +262,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       return [yield* checkName({ path: "-", realPath: "-", name, source }, folder)]
     }
     const found = yield* isPattern ? expand(typed, options) : expandOne(typed, options)
-    if (found.length === 0 && !watch) return yield* refuse(typed, "the folder contains no files")
+    if (found.length === 0 && !mayBeEmpty) return yield* refuse(typed, "the folder contains no files")
     const opened = yield* Effect.forEach(
       found.filter(({ kept }) => isPicked(kept)),
       ({ kept, path }) =>

@@ -153,7 +153,6 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
     yield* scanAfter(retrying)
   })
 
-  yield* Queue.offer(wake, undefined)
   yield* Effect.forkScoped(Effect.repeat(Queue.offer(wake, undefined), Schedule.spaced(searching)))
   if (!json) yield* Output.hint(`Watching ${paths.join(", ")}. Press Ctrl-C to stop.`)
   yield* AssemblyUpload.runAll(jobs, { assemblies: concurrency, uploads: concurrency }).pipe(

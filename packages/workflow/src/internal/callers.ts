@@ -314,11 +314,12 @@ export const make = Effect.fnUntraced(function* ({ jobs, secrets, upload, wake: 
 
   const cancel = (key: string): Effect.Effect<Summary, DurableError.JobUnknown | DurableError.StoreFailed> =>
     Effect.gen(function* () {
-      const row = yield* found(key)
-      if (Row.hasEnded(row) || row.state === "Canceling") return Row.toSummary(row)
-      const canceled = yield* jobs.cancel(key)
-      // The job has ended in between, or another caller has canceled it.
-      if (canceled === undefined) return yield* cancel(key)
+      const canceled = Row.isKey(key) ? yield* jobs.cancel(key) : undefined
+      if (canceled === undefined) {
+        const row = yield* found(key)
+        // In any other state, another caller has retried the job in between, so the new attempt is canceled.
+        return Row.hasEnded(row) || row.state === "Canceling" ? Row.toSummary(row) : yield* cancel(key)
+      }
       wakeRunner(true)
       yield* wake(key)
       return Row.toSummary(canceled)

@@ -54,7 +54,7 @@ export const column = <A>(schema: Schema.ConstraintDecoder<A>) => {
   return reading((row) => decode(Object.values(Object(row))[0]))
 }
 
-/** Runs a statement that counts rows. */
+/** Runs a statement that returns one integer, such as a number of rows. */
 export const count = column(Schema.Int).one
 
 /** Fails with `missing` if a look-up finds nothing. */

@@ -121,7 +121,7 @@ const checked = Effect.fnUntraced(function* (
   }
   const merged = merge(value)
   yield* Refusal.check([...nameProblems(name), ...contentProblems(type, merged)])
-  return { name, type, content: Redacted.make(merged, { label: label }) }
+  return { name, type, content: Redacted.make(merged, { label }) }
 })
 
 /**
@@ -139,7 +139,7 @@ const checkedChange = (before: Row, request: TemplateCredential.UpdateRequest) =
 
 const toCredential = ({ created_at, modified_at, workspace, ...row }: Row) => ({
   ...row,
-  stringified: Redacted.make(JSON.stringify(Redacted.value(row.content)), { label: label }),
+  stringified: Redacted.make(JSON.stringify(Redacted.value(row.content)), { label }),
   account_id: workspace,
   created: DateTime.makeUnsafe(created_at),
   modified: DateTime.makeUnsafe(modified_at),
