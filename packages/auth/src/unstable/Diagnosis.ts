@@ -97,8 +97,8 @@ const sent = (before: boolean, { sends }: Circumstances) => (sends === 0 || (bef
 const lost = (description: string, about: Partial<Lost> = {}): Lost =>
   new Lost({ sent: "maybe", permanent: false, ...about, description })
 
-const unsupported = ({ sends = 1 }: Circumstances) =>
-  ({ code: "STREAM_UNSUPPORTED", permanent: true, sent: sends > 1 ? "maybe" : "no" }) as const
+/** The request cannot be sent, however often it is tried. */
+const unsent = { sent: "no", permanent: true } as const
 
 const unknown = (about: Circumstances) => lost("the HTTP client failed", { sent: sent(false, about) })
 
@@ -128,7 +128,7 @@ const described = (cause: unknown, about: Circumstances, hasBegun: boolean): Los
   const proxy = about.url && proxyOf(found, about.url)
   const words = (proxy === undefined ? "" : `proxy ${proxy}: `) + kind[0]
   const { syscall } = found
-  const isUnsent = syscall === undefined ? kind.includes("unsent") : syscall === "connect" || syscall === "getaddrinfo"
+  const isUnsent = syscall === undefined ? kind.includes("unsent") : /^(connect|getaddrinfo)$/.test(String(syscall))
   // If a host has responded before, it exists. Therefore the failure of its name lookup is temporary, as on a laptop
   // without a network.
   const permanent = kind.includes("permanent") && !(kind === unknownHost && about.knowsHost)
@@ -154,9 +154,9 @@ export const diagnose = (error: unknown, about: Circumstances = { sends: undefin
       return fromCause(reason.cause, about, true)
     case "EncodeError":
       if (reason.cause !== undefined) return lost("the stream of the request body failed")
-      return lost("this runtime cannot stream a request body", unsupported(about))
+      return lost("this runtime cannot stream a request body", { ...unsent, code: "STREAM_UNSUPPORTED" })
     case "InvalidUrlError":
-      return lost("the URL is not valid", { sent: "no", permanent: true })
+      return lost("the URL is not valid", unsent)
     default:
       return unknown(about)
   }
@@ -171,5 +171,5 @@ export const diagnose = (error: unknown, about: Circumstances = { sends: undefin
  */
 export const refusedBy = (defect: unknown): Lost | undefined => {
   const code = Predicate.isObject(defect) ? codeOf(defect) : undefined
-  return kindOf(code)[0] === refused[0] ? lost(refused[0], { code, sent: "no", permanent: true }) : undefined
+  return kindOf(code)[0] === refused[0] ? lost(refused[0], { ...unsent, code }) : undefined
 }
