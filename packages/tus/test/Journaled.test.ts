@@ -232,12 +232,14 @@ it.live(
     const journal = Effect.runSync(UploadJournal.make(store, { leaseDuration: "300 millis" }))
     const { server, target } = yield* Scene.make([{ _tag: "NoAnswer", method: "PATCH" }])
     const another = JSON.stringify({ owner: "another", until: 1e15 })
+    const taken = Effect.map(
+      Scene.soon(() => server.requests.includes("PATCH")),
+      () => {
+        for (const key of leases.keys()) leases.set(key, another)
+      }
+    )
+    yield* Effect.forkScoped(taken)
     const error = yield* upload(target).pipe(
-      Stream.tap(({ _tag }) =>
-        Effect.sync(() => {
-          if (_tag === "Created") for (const key of leases.keys()) leases.set(key, another)
-        })
-      ),
       UploadEvent.result,
       Effect.flip,
       Effect.provideService(UploadJournal.UploadJournal, journal)

@@ -35,7 +35,13 @@ const jobOf = (batch: string, row: number, steps: object = hashing, filename = "
 
 type Jobs = ReadonlyArray<ReturnType<typeof jobOf> & Pick<AssemblyUpload.Job, "transport" | "verify">>
 
-const run = (jobs: Jobs, options: AssemblyUpload.AllOptions = { packing }) =>
+/** By default all jobs fill a pack. */
+const run = (
+  jobs: Jobs,
+  options: AssemblyUpload.AllOptions = {
+    packing: { ...packing, files: jobs.reduce((sum, { files }) => sum + files.length, 0) }
+  }
+) =>
   Effect.map(Stream.runCollect(AssemblyUpload.batch(Stream.fromIterable(jobs), options)), (outcomes) =>
     outcomes.toSorted((a, b) => a.job.data.row - b.job.data.row)
   )
@@ -219,10 +225,18 @@ const jobsOf = (batch: string, count: number, steps: object = storing, filename 
     wait: { interval: "10 millis" } as const
   }))
 
-const small = { files: 10, within: "100 millis", repeatable: true } as const
+const mostFiles = 10
 
-const all = (jobs: ReturnType<typeof jobsOf>) =>
-  AssemblyUpload.journaled.batch(Stream.fromIterable(jobs), { packing: small, ordered: true })
+/** At most ten jobs are one pack, which waits for no time, however busy the machine is. */
+const all = (jobs: ReturnType<typeof jobsOf>) => {
+  const isOne = jobs.length <= mostFiles
+  const packing = {
+    files: isOne ? jobs.length : mostFiles,
+    within: isOne ? "1 minute" : "100 millis",
+    repeatable: true
+  } as const
+  return AssemblyUpload.journaled.batch(Stream.fromIterable(jobs), { packing, ordered: true })
+}
 
 /** Runs with this store, like a process of its own. */
 const within = (store: UploadJournal.Store) => Effect.provide(UploadJournal.layerStore(Effect.succeed(store)))

@@ -2,8 +2,10 @@
  * Mutated responses as bytes on a connection, with failures that only HTTP itself has: framing, codings, and statuses
  * that no library would write.
  */
+import { FetchClient } from "@assembly-effect/auth"
+import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Duration, Effect, References, Result } from "effect"
+import { Duration, Effect, Layer, References, Result } from "effect"
 import { FetchHttpClient } from "effect/http"
 import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
@@ -68,12 +70,21 @@ const frame = (draw: Draw, body: Uint8Array): readonly [string | undefined, Uint
   ])()
 }
 
-const write = (draw: Draw, socket: Socket, answer: Mutation.Answer, isHead: boolean): void => {
+/**
+ * Node's `fetch` refuses more codings, but leaves a stream without a listener, which ends the process when the response
+ * is cut (see SECURITY.md). No caller of `fetch` can prevent this, so only undici gets such responses.
+ */
+const mostCodings = 5
+
+const write = (draw: Draw, socket: Socket, answer: Mutation.Answer, isHead: boolean, isFetch: boolean): void => {
   const [coding, coded] = encode(draw, answer.body)
   const [length, framed] = frame(draw, coded)
+  const headers = Object.entries(answer.headers).filter(
+    ([name, value]) => !isFetch || name !== "content-encoding" || value.split(",").length <= mostCodings - 2
+  )
   const head = [
     draw.chance(0.03) ? draw.of(startLines) : `HTTP/1.1 ${answer.status} X`,
-    ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
+    ...headers.map(([name, value]) => `${name}: ${value}`),
     ...(coding === undefined ? [] : [`content-encoding: ${coding}`]),
     ...(length === undefined ? [] : [length]),
     "connection: close",
@@ -97,7 +108,14 @@ const read = async (request: IncomingMessage): Promise<number> => {
   return size
 }
 
-const clients = { fetch: FetchHttpClient.layer, undici: NodeHttpClient.layerUndici } as const
+/** Our own clients, and those of Effect, which the library guards. */
+const clients = {
+  FetchClient: FetchClient.layer,
+  UndiciClient: Layer.orDie(UndiciClient.layer),
+  fetch: FetchHttpClient.layer,
+  undici: NodeHttpClient.layerUndici
+} as const
+const names = ["FetchClient", "UndiciClient", "fetch", "undici"] as const
 
 /** Runs one subject once over a connection. Returns the number of mutated responses that it got. */
 const one = (subject: Subject, client: keyof typeof clients, seed: number) =>
@@ -112,7 +130,8 @@ const one = (subject: Subject, client: keyof typeof clients, seed: number) =>
       const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
       const right = answer({ method, path: path.split("?")[0] ?? "", headers, bytes })
       answers++
-      write(draw, request.socket, draw.chance(0.7) ? Mutation.mutate(draw, right) : right, method === "HEAD")
+      const sent = draw.chance(0.7) ? Mutation.mutate(draw, right) : right
+      write(draw, request.socket, sent, method === "HEAD", client === "fetch" || client === "FetchClient")
     })
     const exit = yield* Effect.exit(subject.run(baseUrl, draw, () => void answers++))
     return { outcome: Fuzz.outcomeOf(exit), answers }
@@ -122,11 +141,11 @@ const one = (subject: Subject, client: keyof typeof clients, seed: number) =>
 const concurrency = 8
 
 /**
- * Sends the given number of responses to all subjects together, over connections, through `fetch` and undici in turns.
+ * Sends the given number of responses to all subjects together, over connections, through each client in turns.
  */
 export const run = (options: Fuzz.Options): Promise<Fuzz.Report> =>
   Fuzz.drive(options, concurrency, async (subject, seed, turn) => {
-    const client = turn % 2 === 0 ? "fetch" : "undici"
+    const client = names[turn % names.length] ?? "fetch"
     const { answers, outcome } = await Fuzz.inTime(Effect.runPromise(one(subject, client, seed)), subject.name, seed)
     if (Result.isSuccess(outcome)) return { outcome: outcome.success, answers }
     throw new Fuzz.Finding({ subject: `${subject.name} over ${client}`, seed, description: outcome.failure })
