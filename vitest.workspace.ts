@@ -10,7 +10,7 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache
 const report = process.env["TEST_REPORT"]
 // `pnpm test:all` sets it: the slow files, `*.all.test.ts`, run too.
 const all = process.env["TEST_ALL"] === "1"
-const patience = all ? 600_000 : 60_000
+const patience = all ? 600_000 : 120_000
 
 // Loading modules is half of a small file's time, so the files of a worker share them, but for these packages. The slow
 // files of `cli` have not been tried together, so `cli` shares modules in `pnpm test` alone.

@@ -151,7 +151,7 @@ durableTests("A durable job that another process continues", (it) => {
 durableTests("A durable job", (it) => {
   it.running("is Completed if its Assembly was faster than its cancellation", hour, function* ({ file }) {
     const content = yield* file("a.bin", 100)
-    yield* Durable.start(job("faster", [content], { params: expecting(4) }))
+    yield* Durable.start(job("faster", [content], { params: expecting(8) }))
     const id = yield* processed("faster", (own) => Assemblies.awaitCompletion(own, { interval: "50 millis" }))
     assert.strictEqual((yield* Durable.cancel("faster")).state, "Canceling")
     assert.strictEqual((yield* Durable.await("faster")).assembly_id, id)

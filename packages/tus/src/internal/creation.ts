@@ -17,7 +17,6 @@ import type { UnsafeLocation, UploadUrl } from "../UploadTarget.ts"
 import type { Upload } from "./context.ts"
 import { concat, permit, sendCreation } from "./requests.ts"
 import { hostOf } from "./host.ts"
-import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type { Change } from "./uploadState.ts"
@@ -196,7 +195,7 @@ export const once = <E>(
 
   const { settle, update } = store
   const sending = update(ledger.sending)
-  const refused = ignored(update(ledger.refused))
+  const refused = Effect.asVoid(Effect.option(update(ledger.refused)))
   const answered = Effect.matchEffect(request, {
     onSuccess: (found): Effect.Effect<Answer, E> => Effect.as(update(ledger.created(found)), Result.succeed(found)),
     onFailure: (error) => Effect.as(outcome(error) === "Open" ? Effect.void : refused, Result.fail(error))

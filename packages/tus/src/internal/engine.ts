@@ -10,7 +10,6 @@ import * as UploadEvent from "../UploadEvent.ts"
 import * as Context from "./context.ts"
 import { type Emit, paced } from "./events.ts"
 import { hostOf } from "./host.ts"
-import { ignored } from "./ignored.ts"
 import * as Options from "./options.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Parts from "./parts.ts"
@@ -78,7 +77,7 @@ export const perform = <E extends { readonly _tag: string }>(
     }
   }
   return Effect.tapError(Effect.suspend(next), (error) =>
-    error._tag === "UploadGone" ? ignored(store.update(UploadState.replaced(UploadState.planned))) : Effect.void
+    error._tag === "UploadGone" ? Effect.option(store.update(UploadState.replaced(UploadState.planned))) : Effect.void
   )
 }
 

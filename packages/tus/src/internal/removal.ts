@@ -6,7 +6,6 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Tus from "../Tus.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import type { Upload } from "./context.ts"
-import { ignored } from "./ignored.ts"
 import type { Policy } from "./policy.ts"
 import * as UploadState from "./uploadState.ts"
 import { inTime } from "./requests.ts"
@@ -38,7 +37,7 @@ export const unlessDone = <A, E, R, S>(
   { store }: Upload<S>
 ): Effect.Effect<A, E, R | HttpClient.HttpClient> => {
   // Failures are ignored: orphans that remain stay on the server until they expire.
-  const free = Effect.suspend(() => each(store.state(), (url) => ignored(Tus.terminate(url))))
+  const free = Effect.suspend(() => each(store.state(), (url) => Effect.option(Tus.terminate(url))))
   return work.pipe(
     Effect.tapCause(() => Effect.timeoutOption(free, farewell.failure)),
     Effect.onInterrupt(() => Effect.timeoutOption(free, farewell.interruption))
