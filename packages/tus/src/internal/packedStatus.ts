@@ -87,7 +87,12 @@ const idOf = ({ id, tus_upload_url: url }: Assembly.File): string => uploadIdIn(
 /** The ids of the uploads in a Status. */
 export const idsOf = ({ uploads }: Pick<Assembly.Status, "uploads">): ReadonlyArray<string> => (uploads ?? []).map(idOf)
 
-/** {@link share} for the uploads with these ids. */
+/**
+ * The Status of an Assembly of several jobs, without the uploads and results of the jobs that do not have `ids`.
+ *
+ * @since 0.1.0
+ * @category packing
+ */
 export const shareOf = (status: Assembly.Status, ids: ReadonlyArray<string>): Assembly.Status =>
   share(
     status,
