@@ -27,7 +27,7 @@ import * as AssemblyJob from "./internal/assemblyJob.ts"
 import * as Engine from "./internal/engine.ts"
 import * as Events from "./internal/events.ts"
 import { type Options, type Outcome, prepare } from "./internal/job.ts"
-import { type AssemblyEntry, assemblyKeyOf, type Lease, UploadJournal } from "./internal/journal.ts"
+import { assemblyKeyOf, UploadJournal } from "./internal/journal.ts"
 import * as Journaled from "./internal/journaled.ts"
 import { replayable } from "./internal/options.ts"
 import * as PackedStatus from "./internal/packedStatus.ts"
@@ -351,68 +351,62 @@ const journaled = Effect.gen(function* () {
   const provided = yield* services
   const journal = yield* UploadJournal
   const { assemblies } = journal
-  const { runFile } = Journaled.make(journal)
+  const { runFile: uploadOne } = Journaled.make(journal)
   // Many jobs of an earlier run ask how the same pack has ended.
   const ended = yield* Cache.makeWith(
     (assemblyId: Assembly.AssemblyId) => Effect.provide(AssemblyJob.giveUp(assemblyId), provided),
     { capacity: 64, timeToLive: (exit) => (Exit.isSuccess(exit) ? Infinity : 0) }
   )
 
-  const service: AssemblyJob.Service = {
-    send: sendWith(provided),
-    prepare: (options) =>
-      Effect.gen(function* () {
-        const sources = yield* Effect.forEach(yield* prepare(options, true), replayable)
-        const key = yield* Effect.provide(keyOf(options, sources), provided)
-        const stored = Effect.map(assemblies.get(key), Option.getOrUndefined)
-        const storeOf = (lease: Lease, found: AssemblyEntry | undefined): AssemblyJob.Store => ({
-          found,
+  const prepared: AssemblyJob.Service["prepare"] = (given) =>
+    Effect.gen(function* () {
+      const options = { ...given, onFailure: given.onFailure ?? "keep" }
+      const sources = yield* Effect.forEach(yield* prepare(given, true), replayable)
+      const key = yield* Effect.provide(keyOf(given, sources), provided)
+      const stored = Effect.map(assemblies.get(key), Option.getOrUndefined)
+      const done = Effect.map(stored, (entry) => (entry?._tag === "Completed" ? entry : undefined))
+
+      /** Acquires the lease of the job. */
+      const hold = Effect.fnUntraced(function* (emit: AssemblyFiles.Emit) {
+        const lease = yield* Journaled.hold(journal, key, emit)
+        const store: AssemblyJob.Store = {
+          found: yield* stored,
           record: (entry) =>
             Effect.gen(function* () {
               yield* lease.check
               yield* assemblies.put(key, { ...entry, writtenAt: yield* Clock.currentTimeMillis })
             }),
           forget: Effect.andThen(lease.check, assemblies.forget(key))
-        })
-        return {
-          sources,
-          done: Effect.map(stored, (entry) => (entry?._tag === "Completed" ? entry : undefined)),
-          join: Effect.gen(function* () {
-            // A job that has completed needs no lease.
-            if ((yield* stored)?._tag === "Completed") return undefined
-            const lease = yield* Journaled.hold(journal, key, () => undefined)
-            const found = yield* stored
-            const store = storeOf(lease, found)
-            if (found === undefined) return store
-            const { assemblyId, isForm, uploads } = found
-            if (found._tag === "Completed" || uploads === undefined) return undefined
-            const status = Option.getOrUndefined(yield* Cache.get(ended, assemblyId))
-            // Without a proof, and with names that nobody else has, it is known which files are those of the job.
-            const isProven = options.verify !== undefined || isForm === true
-            const own =
-              isProven || status?.ok !== "ASSEMBLY_COMPLETED" ? undefined : PackedStatus.named(status, options.files)
-            if (own === undefined) return store
-            yield* store.record({ _tag: "Completed", assemblyId, uploads: PackedStatus.idsOf({ uploads: own }) })
-            return undefined
-          }),
-          run: (emit) =>
-            Effect.gen(function* () {
-              const lease = yield* Journaled.hold(journal, key, emit)
-              const running = Effect.flatMap(stored, (found) =>
-                AssemblyJob.run({
-                  options: { ...options, onFailure: options.onFailure ?? "keep" },
-                  sources,
-                  store: storeOf(lease, found),
-                  uploadOne: runFile,
-                  emit
-                })
-              )
-              return yield* Effect.raceFirst(running, lease.lost)
-            }).pipe(Effect.scoped, Effect.provide(provided))
         }
+        return { lease, store }
       })
-  }
-  return service
+
+      return {
+        sources,
+        done,
+        join: Effect.gen(function* () {
+          if ((yield* done) !== undefined) return undefined
+          const { store } = yield* hold(silent)
+          if (store.found === undefined) return store
+          const { _tag, assemblyId, isForm, uploads } = store.found
+          if (_tag === "Completed" || uploads === undefined) return undefined
+          const status = Option.getOrUndefined(yield* Cache.get(ended, assemblyId))
+          // Without a proof, and with names that nobody else has, it is known which files are those of the job.
+          const isProven = given.verify !== undefined || isForm === true
+          if (isProven || status?.ok !== "ASSEMBLY_COMPLETED") return store
+          const own = PackedStatus.named(status, given.files)
+          if (own === undefined) return store
+          yield* store.record({ _tag: "Completed", assemblyId, uploads: PackedStatus.idsOf({ uploads: own }) })
+          return undefined
+        }),
+        run: (emit) =>
+          Effect.gen(function* () {
+            const { lease, store } = yield* hold(emit)
+            return yield* Effect.raceFirst(AssemblyJob.run({ options, sources, store, uploadOne, emit }), lease.lost)
+          }).pipe(Effect.scoped, Effect.provide(provided))
+      }
+    })
+  return { send: sendWith(provided), prepare: prepared }
 })
 
 /**

@@ -146,24 +146,25 @@ const createAssembly = (job: Job, about: About) =>
  * Requests the Status of a stored Assembly. If the service does not have the Assembly, and nothing shows that the
  * creation succeeded, the Assembly is created now.
  */
-const reopen = (job: Job, { _tag, ...about }: AssemblyEntry) => {
-  const { emit, store } = job
-  const isOpen = _tag === "Creating"
-  return Effect.matchEffect(Assemblies.get(about.assemblyId), {
-    onSuccess: (status): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> =>
-      Effect.map(isOpen ? store.record({ ...about, _tag: "Created" }) : Effect.void, () => {
-        emit(AssemblyUploadEvent.AssemblyResumed({ status }))
-        return status
-      }),
-    onFailure: (error) => {
-      if (isNotFound(error)) {
-        // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
-        return isOpen ? createAssembly(job, about) : Effect.andThen(store.forget, Effect.fail(error))
-      }
-      return Effect.fail(isOpen && about.isForm === true ? AssemblyFiles.broken(about, false, error.message) : error)
+const reopen = (job: Job, { _tag, ...about }: AssemblyEntry) =>
+  Effect.gen(function* () {
+    const { emit, store } = job
+    const isOpen = _tag === "Creating"
+    const got = yield* Effect.result(Assemblies.get(about.assemblyId))
+    if (Result.isSuccess(got)) {
+      if (isOpen) yield* store.record({ ...about, _tag: "Created" })
+      emit(AssemblyUploadEvent.AssemblyResumed({ status: got.success }))
+      return got.success
     }
+    const error = got.failure
+    if (!isNotFound(error)) {
+      return yield* isOpen && about.isForm === true ? AssemblyFiles.broken(about, false, error.message) : error
+    }
+    // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
+    if (isOpen) return yield* createAssembly(job, about)
+    yield* store.forget
+    return yield* error
   })
-}
 
 /**
  * Cancels a stored Assembly, and returns its Status, or `None` if the Assembly no longer exists. Fails if the Assembly
@@ -180,10 +181,7 @@ export const giveUp = (assemblyId: Assembly.AssemblyId) =>
  * read.
  */
 const isFinal = (error: AssemblyUploadError): boolean =>
-  error._tag === "AssemblyFailed" ||
-  error._tag === "AssemblyCanceled" ||
-  error._tag === "AssemblyAborted" ||
-  error._tag === "DeliveryMismatch" ||
+  ["AssemblyFailed", "AssemblyCanceled", "AssemblyAborted", "DeliveryMismatch"].includes(error._tag) ||
   (error._tag === "FormBroken" && error.isOver) ||
   (error._tag === "FilesFailed" && error.assembly === "canceled")
 

@@ -177,6 +177,7 @@ const rules = {
   chosenId: "Expected no resend, because another Assembly cannot have the same assemblyId",
   metadata: "Expected no metadata for a form, which cannot send it",
   names: "Expected no quotation mark, backslash or control character in the names of a form",
+  verify: "Expected a function, such as DeliveryProof.md5",
   verified: "Expected a wait, because only the Status of a completed Assembly is compared"
 }
 
@@ -212,11 +213,7 @@ const optionIssues = (job: Options<unknown>): Issues => {
     ...broken(job.transport !== "form" && job.resend === true, ["resend"], 'Expected transport: "form"'),
     ...settingIssues(job),
     ...(upload === undefined ? [] : under(["upload"], UploadOptions.issues(upload, undefined))),
-    ...broken(
-      verify !== undefined && typeof verify !== "function",
-      ["verify"],
-      "Expected a function, such as DeliveryProof.md5"
-    ),
+    ...broken(verify !== undefined && typeof verify !== "function", ["verify"], rules.verify),
     ...broken(verify !== undefined && wait === false, ["verify"], rules.verified),
     ...(wait === undefined || wait === false ? [] : under(["wait"], Creation.awaitOptionIssues(wait)))
   ]

@@ -15,14 +15,8 @@ export type { Emit } from "../internal/events.ts"
 export type { Item, Limits, Pack, Seen } from "../internal/packing.ts"
 
 export { type Emit as EmitAssembly, Permits } from "../internal/assemblyFiles.ts"
-export {
-  type Prepared,
-  type Send,
-  type Service,
-  type Store,
-  type StoreError,
-  watcher
-} from "../internal/assemblyJob.ts"
+export type { Prepared, Send, Service, Store, StoreError } from "../internal/assemblyJob.ts"
+export { watcher } from "../internal/assemblyJob.ts"
 export { digestOf } from "../internal/journal.ts"
 export { shareOf } from "../internal/packedStatus.ts"
 
