@@ -360,8 +360,8 @@ const journaled = Effect.gen(function* () {
 
   const prepared: AssemblyJob.Service["prepare"] = (given) =>
     Effect.gen(function* () {
-      const options = { ...given, onFailure: given.onFailure ?? "keep" }
       const sources = yield* Effect.forEach(yield* prepare(given, true), replayable)
+      const options = { ...given, onFailure: given.onFailure ?? "keep" }
       const key = yield* Effect.provide(keyOf(given, sources), provided)
       const stored = Effect.map(assemblies.get(key), Option.getOrUndefined)
       const done = Effect.map(stored, (entry) => (entry?._tag === "Completed" ? entry : undefined))

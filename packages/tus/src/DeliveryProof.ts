@@ -5,6 +5,7 @@
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { DeliveryMismatch } from "./AssemblyUploadError.ts"
@@ -169,10 +170,9 @@ export const md5: Verify = (sources) =>
     sources: sums.map(({ source }) => source),
     check: Effect.fnUntraced(function* (status, files) {
       const totals = yield* Effect.forEach(sums, ({ total }) => total)
-      const read = files.flatMap((file, index) => {
-        const total = totals[index]
-        return total === undefined ? [] : [{ ...file, ...total }]
-      })
-      yield* check(status, read)
+      yield* check(
+        status,
+        Arr.zipWith(files, totals, (file, total) => ({ ...file, ...total }))
+      )
     })
   }))

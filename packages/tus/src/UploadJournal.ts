@@ -28,28 +28,10 @@ import * as JournalEntry from "./internal/journalEntry.ts"
 import * as Files from "./internal/journalFiles.ts"
 import * as Subtle from "./internal/subtle.ts"
 
-export {
-  type AssemblyEntry,
-  assemblyKeyOf,
-  type Engine,
-  type Entries,
-  type Entry,
-  type Key,
-  keyOf,
-  type Lease,
-  type Leases,
-  type Locks,
-  type Store,
-  UploadJournal
-} from "./internal/journal.ts"
-export {
-  type JournalError,
-  JournalFailed,
-  JournalTorn,
-  LeaseLost,
-  NoSuchUpload,
-  UploadLeased
-} from "./internal/journalError.ts"
+export type { AssemblyEntry, Engine, Entries, Entry, Key, Lease, Leases, Locks, Store } from "./internal/journal.ts"
+export { assemblyKeyOf, keyOf, UploadJournal } from "./internal/journal.ts"
+export type { JournalError } from "./internal/journalError.ts"
+export { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./internal/journalError.ts"
 
 const Settings = Schema.Struct({
   expiry: Schema.optional(Rules.duration),
@@ -92,14 +74,8 @@ export const make = (
 ): Effect.Effect<Journal.UploadJournal["Service"], InvalidRequest> =>
   Effect.map(decode(options), (settings) => onStore(store, settings))
 
-/** The text of a lease. */
-const LeaseText = Json.fromString(
-  Schema.Struct({
-    owner: Schema.String,
-    /** The time of the expiry, in milliseconds since 1970. */
-    until: Schema.Finite
-  })
-)
+/** The text of a lease. `until` is the time of its expiry, in milliseconds since 1970. */
+const LeaseText = Json.fromString(Schema.Struct({ owner: Schema.String, until: Schema.Finite }))
 const decodeLease = Schema.decodeOption(LeaseText)
 const encodeLease = Schema.encodeSync(LeaseText)
 

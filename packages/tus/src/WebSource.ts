@@ -134,25 +134,17 @@ export const fromUrl = (
     }
     const { href, origin, pathname } = resource.url
     const identified = options?.isPresigned === true ? origin + pathname : href
+    const read = (start: bigint, end: bigint) =>
+      Effect.map(RequestTimeout, (stallTimeout) => {
+        const range = { end: Number(end), of }
+        return Reading.range({ ...resource, stallTimeout, file: named, size, offset: Number(start), range })
+      })
     const digest = Subtle.sha256(new TextEncoder().encode(`${identified} ${validator}`))
     return {
       _tag: "Replayable",
       size: BigInt(size),
       bytes: (start, end) =>
-        start === end
-          ? Stream.empty
-          : Stream.unwrap(
-              Effect.map(RequestTimeout, (stallTimeout) =>
-                Reading.range({
-                  ...resource,
-                  stallTimeout,
-                  file: named,
-                  size,
-                  offset: Number(start),
-                  range: { end: Number(end), of }
-                })
-              )
-            ).pipe(Stream.mapError(fromDownload)),
+        start === end ? Stream.empty : Stream.mapError(Stream.unwrap(read(start, end)), fromDownload),
       identity: Effect.map(digest, (text) => `url ${text}`)
     }
   })

@@ -14,7 +14,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import { InvalidTarget, type UnsafeLocation, type UploadTarget } from "../UploadTarget.ts"
+import { InvalidTarget, type UploadTarget } from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
 import { foreign } from "./host.ts"
@@ -110,35 +110,23 @@ const keyFrom = ({ file, identity, metadata, size, target }: JournalEntry.About)
   return Journal.keyOf(target, { identity: identity ?? undefined, size, filename, fieldname, file })
 }
 
-/** The state of an upload in the journal, after {@link verify} has checked its entry. */
-interface Known {
-  readonly about: JournalEntry.About
-  readonly state: UploadState.UploadState
-}
-
 /**
  * Checks an entry, because another program may have written it. The key of the entry must equal the key that
  * `UploadJournal.keyOf` computes from the entry, and the URLs of the entry must have permitted origins (`origins`),
  * which replace those of its target.
  */
-const verify = (
-  entry: Journal.Entry,
-  key: string,
-  origins: ServiceOrigins.ServiceOrigins
-): Effect.Effect<Known, JournalTorn | InvalidTarget | UnsafeLocation> =>
-  Effect.gen(function* () {
-    if ((yield* keyFrom(entry)) !== key) {
-      return yield* new JournalTorn({ key, description: "the content does not match the key" })
-    }
-    const tusUrl = Redacted.value(entry.target.tusUrl)
-    if (!ServiceOrigins.includes(origins, tusUrl)) {
-      return yield* new InvalidTarget({ field: "tus_url", rule: foreign(tusUrl) })
-    }
-    const target = { ...entry.target, origins }
-    const state = yield* Effect.fromResult(JournalEntry.toState(entry, target))
-    const { state: _, writtenAt: __, ...about } = entry
-    return { about: { ...about, target }, state }
-  })
+const verify = Effect.fnUntraced(function* (entry: Journal.Entry, key: string, origins: ServiceOrigins.ServiceOrigins) {
+  if ((yield* keyFrom(entry)) !== key) {
+    return yield* new JournalTorn({ key, description: "the content does not match the key" })
+  }
+  const tusUrl = Redacted.value(entry.target.tusUrl)
+  if (!ServiceOrigins.includes(origins, tusUrl)) {
+    return yield* new InvalidTarget({ field: "tus_url", rule: foreign(tusUrl) })
+  }
+  const { state: _, writtenAt: __, ...fields } = entry
+  const about = { ...fields, target: { ...entry.target, origins } }
+  return { about, state: yield* Effect.fromResult(JournalEntry.toState(entry, about.target)) }
+})
 
 /**
  * The permitted origins for a target: the origins of the `AssemblyClient`, or the origin of the Assembly URL if no
@@ -169,98 +157,89 @@ const deployment = (target: UploadTarget, additional: ReadonlyArray<string> = []
 const differs = (field: TusError.UploadMismatch["field"], expected: string, found: string) =>
   Effect.fail(new TusError.UploadMismatch({ field, expected, found }))
 
-/** An upload of the journal whose lease this process holds. */
-interface Held {
-  readonly journal: Journal.UploadJournal["Service"]
-  readonly lease: Journal.Lease
-  readonly key: string
-}
-
-/**
- * Continues the upload in the journal (`known`), if the journal has it and `restart` is not true. If the upload has
- * ended, returns its result or fails with its error. Otherwise starts a new upload of the source (`given`). The upload
- * keeps the metadata of its creation, and is interrupted when the lease is lost.
- */
-const proceed = (
-  { journal, key, lease }: Held,
-  { emit, options, source }: Omit<Options.Given<Options.ResumeOptions>, "target">,
-  given: JournalEntry.About,
-  known: Known | undefined
-) =>
-  Effect.gen(function* () {
-    const isNew = known === undefined || options.restart === true
-    if (known !== undefined) {
-      const { identity, size } = known.about
-      if (size !== given.size) return yield* differs("size", `${size}`, `${given.size}`)
-      if (identity !== given.identity)
-        return yield* differs("fingerprint", identity ?? "none", given.identity ?? "none")
-      if (isNew) {
-        yield* Removal.remove(known.state, Policy.make(yield* RetryPolicy, options))
-        yield* lease.check
-        yield* journal.forget(key)
-        const reason = `restart was requested; the upload in the journal was ${known.state._tag}`
-        emit(UploadEvent.Restarted({ reason }))
-      }
-    }
-    const { about, state } = isNew
-      ? { about: given, state: UploadState.inParts(given.size, options.parallel ?? 1) }
-      : known
-    if (state._tag === "Completed" || state._tag === "Untrusted") {
-      return yield* Engine.ended({ emit, target: about.target }, state)
-    }
-    const all = { ...options, metadata: named(about.metadata) }
-    // The state is in the journal before the next step of the upload starts.
-    const store = UploadState.written(state, settle, (next) =>
-      Effect.gen(function* () {
-        // After the lease is lost, the entry may belong to another holder.
-        yield* lease.check
-        const entry = JournalEntry.fromState(next, about, yield* Clock.currentTimeMillis)
-        yield* entry === undefined ? journal.forget(key) : journal.put(key, entry)
-      })
-    )
-    return yield* Engine.perform(yield* Context.make({ target: about.target, source, options: all, emit }, store))
-  }).pipe(Effect.raceFirst(lease.lost))
-
-/**
- * Continues the upload of the same bytes for the same Assembly, if the journal has this upload and `restart` is not
- * true. Otherwise starts a new upload. `file` is the index of the file in its job, which distinguishes two files with
- * the same bytes and names.
- */
-const start = (
-  journal: Journal.UploadJournal["Service"],
-  given: Options.Given<Options.Options & { readonly file?: number | undefined }>
-) =>
-  Effect.gen(function* () {
-    const { emit, options, source, target } = given
-    const { file, metadata } = options
-    const about = { target, metadata, ...(yield* contentOf(source)), ...(file === undefined ? undefined : { file }) }
-    const key = yield* keyFrom(about)
-    const lease = yield* hold(journal, key, emit)
-    const found = Option.getOrUndefined(yield* journal.get(key))
-    const known = found && (yield* verify(found, key, target.origins))
-    return yield* proceed({ journal, lease, key }, given, about, known)
-  }).pipe(Effect.scoped)
-
 /**
  * The uploads of a journal. `runFile` runs an upload of a job, whose options were checked with those of the job. `resume`
  * continues the upload with this key. `origins` are further permitted origins of its URLs.
  */
-export const make = (journal: Journal.UploadJournal["Service"]) => ({
-  run: (given: Options.Given) => Engine.observed(given, true, (emit) => start(journal, { ...given, emit })),
-  runFile: (given: Options.Given<Options.Options & { readonly file: number }>) =>
-    Telemetry.observe(given.source, given.emit, (emit) => start(journal, { ...given, emit })),
-  resume: (
-    { key, origins }: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
-    given: Omit<Options.Given<Options.ResumeOptions>, "target">
+export const make = (journal: Journal.UploadJournal["Service"]) => {
+  /**
+   * Continues the upload in the journal (`known`), if the journal has it and `restart` is not true. If the upload has
+   * ended, returns its result or fails with its error. Otherwise starts a new upload of the source (`given`). The upload
+   * keeps the metadata of its creation, and is interrupted when the lease is lost.
+   */
+  const proceed = (
+    { key, lease }: { readonly key: string; readonly lease: Journal.Lease },
+    { emit, options, source }: Omit<Options.Given<Options.ResumeOptions>, "target">,
+    given: JournalEntry.About,
+    known: Effect.Success<ReturnType<typeof verify>> | undefined
   ) =>
-    Engine.observed(given, true, (emit) =>
-      Effect.gen(function* () {
-        const lease = yield* hold(journal, key, emit)
-        const found = yield* journal.get(key)
-        if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
-        const known = yield* verify(found.value, key, yield* deployment(found.value.target, origins))
-        const about = { ...known.about, ...(yield* contentOf(given.source)) }
-        return yield* proceed({ journal, lease, key }, { ...given, emit }, about, known)
-      }).pipe(Effect.scoped)
-    )
-})
+    Effect.gen(function* () {
+      const isNew = known === undefined || options.restart === true
+      if (known !== undefined) {
+        const { identity, size } = known.about
+        if (size !== given.size) return yield* differs("size", `${size}`, `${given.size}`)
+        if (identity !== given.identity)
+          return yield* differs("fingerprint", identity ?? "none", given.identity ?? "none")
+        if (isNew) {
+          yield* Removal.remove(known.state, Policy.make(yield* RetryPolicy, options))
+          yield* lease.check
+          yield* journal.forget(key)
+          const reason = `restart was requested; the upload in the journal was ${known.state._tag}`
+          emit(UploadEvent.Restarted({ reason }))
+        }
+      }
+      const { about, state } = isNew
+        ? { about: given, state: UploadState.inParts(given.size, options.parallel ?? 1) }
+        : known
+      const { target } = about
+      if (state._tag === "Completed" || state._tag === "Untrusted") return yield* Engine.ended({ emit, target }, state)
+      const all = { ...options, metadata: named(about.metadata) }
+      // The state is in the journal before the next step of the upload starts.
+      const store = UploadState.written(state, settle, (next) =>
+        Effect.gen(function* () {
+          // After the lease is lost, the entry may belong to another holder.
+          yield* lease.check
+          const entry = JournalEntry.fromState(next, about, yield* Clock.currentTimeMillis)
+          yield* entry === undefined ? journal.forget(key) : journal.put(key, entry)
+        })
+      )
+      return yield* Engine.perform(yield* Context.make({ target, source, options: all, emit }, store))
+    }).pipe(Effect.raceFirst(lease.lost))
+
+  /**
+   * Continues the upload of the same bytes for the same Assembly, if the journal has this upload and `restart` is not
+   * true. Otherwise starts a new upload. `file` is the index of the file in its job, which distinguishes two files with
+   * the same bytes and names.
+   */
+  const start = (given: Options.Given<Options.Options & { readonly file?: number | undefined }>) =>
+    Effect.gen(function* () {
+      const { emit, options, source, target } = given
+      const { file, metadata } = options
+      const about = { target, metadata, ...(yield* contentOf(source)), ...(file === undefined ? undefined : { file }) }
+      const key = yield* keyFrom(about)
+      const lease = yield* hold(journal, key, emit)
+      const found = Option.getOrUndefined(yield* journal.get(key))
+      const known = found && (yield* verify(found, key, target.origins))
+      return yield* proceed({ lease, key }, given, about, known)
+    }).pipe(Effect.scoped)
+
+  return {
+    run: (given: Options.Given) => Engine.observed(given, true, (emit) => start({ ...given, emit })),
+    runFile: (given: Options.Given<Options.Options & { readonly file: number }>) =>
+      Telemetry.observe(given.source, given.emit, (emit) => start({ ...given, emit })),
+    resume: (
+      { key, origins }: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
+      given: Omit<Options.Given<Options.ResumeOptions>, "target">
+    ) =>
+      Engine.observed(given, true, (emit) =>
+        Effect.gen(function* () {
+          const lease = yield* hold(journal, key, emit)
+          const found = yield* journal.get(key)
+          if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
+          const known = yield* verify(found.value, key, yield* deployment(found.value.target, origins))
+          const about = { ...known.about, ...(yield* contentOf(given.source)) }
+          return yield* proceed({ lease, key }, { ...given, emit }, about, known)
+        }).pipe(Effect.scoped)
+      )
+  }
+}
