@@ -203,21 +203,28 @@ const inMemory = 256 * 1024
 
 const encoder = new TextEncoder()
 
-/** Sends a body as a stream. Fails with `Late` if the client requests no piece for a while, or at the end of its time. */
-const sendStream = Effect.fnUntraced(function* (
-  http: Parameters<StreamSender.FormSender>[0],
-  { headers, origin, path }: Sender.Outgoing,
-  { left, maxBytes, millis }: StreamSender.FormLimits,
-  { content, contentType }: { readonly content: Uint8Array; readonly contentType: string },
-  onSent: (bytes: number) => void
-) {
-  const { late, stream } = yield* moving(inPieces(content), onSent, () => millis)
-  const request = HttpClientRequest.post(origin + path, { headers }).pipe(
-    HttpClientRequest.setBody(HttpBody.stream(stream, contentType, content.length))
-  )
-  const isLate = Effect.andThen(Effect.raceFirst(late, Effect.sleep(left)), Effect.fail(new Gathering.Late()))
-  return (yield* StreamSender.send(http, request, maxBytes, isLate)).answer
-})
+/**
+ * Makes the function that sends a form: its fields, then `parts`. A streamed form fails with `Late` if the client requests
+ * no piece for a while, or at the end of its time.
+ */
+const senderOf =
+  (parts: ReadonlyArray<Uint8Array>, boundary: string, onSent: (bytes: number) => void): StreamSender.FormSender =>
+  (http, request, fields, { left, ...limits }) =>
+    Effect.gen(function* () {
+      const begin = encoder.encode(Creation.toFields(fields, boundary))
+      const content = Bytes.join([begin, ...parts, encoder.encode(`--${boundary}--\r\n`)])
+      const contentType = `multipart/form-data; boundary=${boundary}`
+      if (content.length <= inMemory || !(yield* CanStream)) {
+        yield* (yield* UploadBandwidth)?.whole(content.length) ?? Effect.void
+        return yield* Sender.of(http)({ ...request, body: { content, contentType } }, limits)
+      }
+      const { late, stream } = yield* moving(inPieces(content), onSent, () => limits.millis)
+      const streamed = HttpClientRequest.post(request.origin + request.path, { headers: request.headers }).pipe(
+        HttpClientRequest.setBody(HttpBody.stream(stream, contentType, content.length))
+      )
+      const isLate = Effect.andThen(Effect.raceFirst(late, Effect.sleep(left)), Effect.fail(new Gathering.Late()))
+      return (yield* StreamSender.send(http, streamed, limits.maxBytes, isLate)).answer
+    })
 
 /** Whether an Assembly with this id exists already. */
 export const isConflict = (error: { readonly _tag: string; readonly status?: number | undefined }): boolean =>
@@ -254,18 +261,12 @@ export const formOf = ({ emit, options: { files, params }, sources }: Job, about
       const sent = BigInt(Math.min(bytes, size))
       emit(AssemblyUploadEvent.Progress({ sent, acknowledged: 0n, total: BigInt(size) }))
     }
+    const sender = senderOf(parts, boundary, onSent)
     let isSent = false
-    const send: StreamSender.FormSender = (http, request, fields, limits) =>
-      Effect.gen(function* () {
+    const send: StreamSender.FormSender = (...request) =>
+      Effect.suspend(() => {
         isSent = true
-        const begin = encoder.encode(Creation.toFields(fields, boundary))
-        const content = Bytes.join([begin, ...parts, encoder.encode(`--${boundary}--\r\n`)])
-        const body = { content, contentType: `multipart/form-data; boundary=${boundary}` }
-        if (content.length > inMemory && (yield* CanStream)) {
-          return yield* sendStream(http, request, limits, body, onSent)
-        }
-        yield* (yield* UploadBandwidth)?.whole(content.length) ?? Effect.void
-        return yield* Sender.of(http)({ ...request, body }, limits)
+        return sender(...request)
       })
     const { assemblyId } = about
     return Effect.mapError(permitted(Creation.createWith({ ...params, assemblyId }, send)), (error) =>

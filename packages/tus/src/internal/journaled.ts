@@ -3,7 +3,6 @@
  */
 import { RetryPolicy } from "@assembly-effect/api/RetryPolicy"
 import { AssemblyClient } from "@assembly-effect/api/unstable/ClientService"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -11,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import type * as Scope from "effect/Scope"
+import * as Result from "effect/Result"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import { InvalidTarget, type UploadTarget } from "../UploadTarget.ts"
@@ -20,7 +19,7 @@ import * as Engine from "./engine.ts"
 import { foreign } from "./host.ts"
 import * as Journal from "./journal.ts"
 import * as JournalEntry from "./journalEntry.ts"
-import { type JournalFailed, JournalTorn, NoSuchUpload, type UploadLeased } from "./journalError.ts"
+import { JournalTorn, NoSuchUpload } from "./journalError.ts"
 import * as Options from "./options.ts"
 import * as Pieces from "./pieces.ts"
 import * as Policy from "./policy.ts"
@@ -72,31 +71,30 @@ const longest = Duration.toMillis("1 minute")
  * expire, at most for a minute. If the lease is still held then, fails with `UploadLeased`. A process that has ended
  * does not renew its lease.
  */
-export const hold = (
+export const hold = Effect.fnUntraced(function* (
   journal: Journal.UploadJournal["Service"],
   key: string,
   emit: (event: Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>) => void
-): Effect.Effect<Journal.Lease, JournalFailed | UploadLeased | InvalidRequest, Scope.Scope> => {
+) {
   let giveUpAt: number | undefined
-  const attempt: ReturnType<typeof hold> = Effect.flatMap(Clock.currentTimeMillis, (begun) =>
-    Effect.catchTag(journal.lease(key), "UploadLeased", (error) =>
-      Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        if (giveUpAt === undefined) {
-          giveUpAt = Math.min(error.until, now + longest) + 1
-          const seconds = Math.max(1, Math.ceil((giveUpAt - now) / 1000))
-          const reason = `another process holds the upload, or ended without releasing it (at most ${seconds} s)`
-          emit(UploadEvent.Waiting({ reason, until: giveUpAt }))
-        }
-        // The lease may have expired since an earlier attempt began, because the store takes its time.
-        if (begun >= giveUpAt) return yield* error
-        yield* Effect.sleep(Math.max(0, Math.min(every, giveUpAt - now)))
-        return yield* attempt
-      })
-    )
-  )
-  return attempt
-}
+  for (;;) {
+    const begun = yield* Clock.currentTimeMillis
+    const lease = yield* Effect.result(journal.lease(key))
+    if (Result.isSuccess(lease)) return lease.success
+    const error = lease.failure
+    if (error._tag !== "UploadLeased") return yield* error
+    const now = yield* Clock.currentTimeMillis
+    if (giveUpAt === undefined) {
+      giveUpAt = Math.min(error.until, now + longest) + 1
+      const seconds = Math.max(1, Math.ceil((giveUpAt - now) / 1000))
+      const reason = `another process holds the upload, or ended without releasing it (at most ${seconds} s)`
+      emit(UploadEvent.Waiting({ reason, until: giveUpAt }))
+    }
+    // The lease may have expired since an earlier attempt began, because the store takes its time.
+    if (begun >= giveUpAt) return yield* error
+    yield* Effect.sleep(Math.max(0, Math.min(every, giveUpAt - now)))
+  }
+})
 
 /** The metadata of an entry. Every entry has both keys, `filename` and `fieldname`. */
 const named = (metadata: Journal.Entry["metadata"]): Options.Metadata => ({
