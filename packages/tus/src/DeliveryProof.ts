@@ -5,6 +5,7 @@
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { DeliveryMismatch } from "./AssemblyUploadError.ts"
@@ -42,11 +43,6 @@ export interface Summed<Source> {
 const newSum = Effect.map(Md5.make, (md5sum) => ({ size: 0, md5sum }))
 type Sum = Effect.Success<typeof newSum>
 
-const add = (sum: Sum, piece: Uint8Array): void => {
-  sum.size += piece.length
-  sum.md5sum.add(piece)
-}
-
 const totalOf = ({ md5sum, size }: Sum): Total => ({ size, md5hash: md5sum.hex() })
 
 /**
@@ -59,7 +55,10 @@ const adding = (sum: Sum, start: bigint) => {
     Effect.sync(() => {
       const known = BigInt(sum.size)
       const end = at + BigInt(piece.length)
-      if (at <= known && end > known) add(sum, piece.subarray(Number(known - at)))
+      if (at <= known && end > known) {
+        sum.size += Number(end - known)
+        sum.md5sum.add(piece.subarray(Number(known - at)))
+      }
       at = end
       return [piece]
     })
@@ -70,10 +69,7 @@ const summedReplayable = (source: Replayable, sum: Sum): Summed<Replayable> => {
   const read = (start: bigint, end: bigint) =>
     Stream.suspend(() => Pieces.mapPieces(source.bytes(start, end), adding(sum, start)))
   const readAgain = Effect.flatMap(newSum, (again) =>
-    Effect.map(
-      Stream.runForEach(source.bytes(0n, source.size), (piece) => Effect.sync(() => add(again, piece))),
-      () => totalOf(again)
-    )
+    Effect.map(Stream.runForEach(source.bytes(0n, source.size), adding(again, 0n)), () => totalOf(again))
   )
   return {
     source: withWhole({ ...source, bytes: read }, whole && Effect.tap(whole, (bytes) => adding(sum, 0n)(bytes))),
@@ -107,13 +103,11 @@ export const summed = <Source extends UploadSource>(source: Source): Effect.Effe
   })
 
 const difference = (file: Assembly.File | undefined, { md5hash, size }: Total) => {
-  if (file === undefined) return { field: "upload", expected: "the file", actual: "no such file" } as const
-  if (file.size !== size)
-    return { field: "size", expected: String(size), actual: String(file.size ?? "unknown") } as const
-  const actual = Md5.ofFile(file)
-  return actual === md5hash
-    ? undefined
-    : ({ field: "md5hash", expected: md5hash, actual: actual ?? "unknown" } as const)
+  if (file === undefined) return PackedStatus.unlisted
+  const found = file.size ?? "unknown"
+  if (found !== size) return { field: "size", expected: String(size), actual: String(found) } as const
+  const actual = Md5.ofFile(file) ?? "unknown"
+  return actual === md5hash ? undefined : ({ field: "md5hash", expected: md5hash, actual } as const)
 }
 
 /**
@@ -133,11 +127,10 @@ export const check = (
   Effect.suspend(() => {
     const found = PackedStatus.filesOf(status, files)
     for (const [index, file] of files.entries()) {
-      const description = difference(found[index], file)
-      if (description !== undefined) {
-        return Effect.fail(
-          new DeliveryMismatch({ assemblyId: status.assembly_id, filename: file.filename, ...description })
-        )
+      const differing = difference(found[index], file)
+      const { filename } = file
+      if (differing !== undefined) {
+        return Effect.fail(new DeliveryMismatch({ assemblyId: status.assembly_id, filename, ...differing }))
       }
     }
     return Effect.void
@@ -177,10 +170,9 @@ export const md5: Verify = (sources) =>
     sources: sums.map(({ source }) => source),
     check: Effect.fnUntraced(function* (status, files) {
       const totals = yield* Effect.forEach(sums, ({ total }) => total)
-      const read = files.flatMap((file, index) => {
-        const total = totals[index]
-        return total === undefined ? [] : [{ ...file, ...total }]
-      })
-      yield* check(status, read)
+      yield* check(
+        status,
+        Arr.zipWith(files, totals, (file, total) => ({ ...file, ...total }))
+      )
     })
   }))

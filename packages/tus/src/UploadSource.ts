@@ -11,14 +11,7 @@ import * as Stream from "effect/Stream"
 import * as FilePieces from "./internal/filePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
 import * as SmallFile from "./unstable/SmallFile.ts"
-import {
-  failedWith,
-  type OneShot,
-  type Replayable,
-  type SourceFailed,
-  sourceFailed,
-  withWhole
-} from "./internal/source.ts"
+import * as Source from "./internal/source.ts"
 import * as Subtle from "./internal/subtle.ts"
 
 export type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
@@ -33,9 +26,9 @@ export { failedWith, SourceFailed } from "./internal/source.ts"
  */
 export const make = (options: {
   readonly size: bigint
-  readonly bytes: (offset: bigint) => Stream.Stream<Uint8Array, SourceFailed>
+  readonly bytes: (offset: bigint) => Stream.Stream<Uint8Array, Source.SourceFailed>
   readonly identity?: string | undefined
-}): Replayable => ({
+}): Source.Replayable => ({
   _tag: "Replayable",
   size: options.size,
   bytes: (start, end) =>
@@ -45,8 +38,8 @@ export const make = (options: {
 })
 
 /** The source of a value that is no source. An upload refuses the source before it creates anything. */
-const invalid = (description: string): Replayable & { readonly description: string } => {
-  const failure = sourceFailed("Unreadable", description)
+const invalid = (description: string): Source.Replayable & { readonly description: string } => {
+  const failure = Source.sourceFailed("Unreadable", description)
   return {
     _tag: "Replayable",
     description,
@@ -64,18 +57,18 @@ const invalid = (description: string): Replayable & { readonly description: stri
  * @since 0.1.0
  * @category constructors
  */
-export const fromBytes = (bytes: Uint8Array): Replayable => {
+export const fromBytes = (bytes: Uint8Array): Source.Replayable => {
   const own = Bytes.own(bytes)
   if (own === undefined) return invalid("Expected a Uint8Array whose memory was not transferred")
   const size = own.length
   const read = (start: bigint, end: bigint) =>
     Effect.suspend(() =>
       own.length < size
-        ? Effect.fail(sourceFailed("Changed", "the memory of the bytes was taken away"))
+        ? Effect.fail(Source.sourceFailed("Changed", "the memory of the bytes was taken away"))
         : Effect.succeed(own.subarray(Number(start), Number(end)))
     )
   const whole = read(0n, BigInt(size))
-  return withWhole(
+  return Source.withWhole(
     {
       _tag: "Replayable",
       size: BigInt(size),
@@ -92,7 +85,7 @@ const blobPart = 1024 * 1024
  * A range of a Blob, read part by part on demand. `Blob.stream` is not used, because one runtime emits pieces of 4 KiB,
  * and another runtime emits the whole Blob as one piece.
  */
-const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8Array, SourceFailed> =>
+const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8Array, Source.SourceFailed> =>
   Stream.unfold(start, (at) => {
     if (at >= end) return Effect.succeed(undefined)
     const next = Math.min(end, at + blobPart)
@@ -102,11 +95,12 @@ const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8A
         // `DataView` throws for every value that is no memory. `Uint8Array` would make zeros of a number.
         return Bytes.own(memory) ?? new Uint8Array(new DataView(memory).buffer)
       },
-      catch: () => sourceFailed("Changed", "the Blob can no longer be read")
+      catch: () => Source.sourceFailed("Changed", "the Blob can no longer be read")
     }).pipe(
       Effect.filterOrFail(
         ({ length }) => length === next - at,
-        ({ length }) => sourceFailed("Changed", `a slice of the Blob has ${length} bytes instead of ${next - at}`)
+        ({ length }) =>
+          Source.sourceFailed("Changed", `a slice of the Blob has ${length} bytes instead of ${next - at}`)
       ),
       Effect.map((bytes) => [bytes, next] as const)
     )
@@ -132,7 +126,7 @@ const isBlob = (value: unknown): value is Blob =>
  * @since 0.1.0
  * @category constructors
  */
-export const fromBlob = (blob: Blob): Replayable =>
+export const fromBlob = (blob: Blob): Source.Replayable =>
   isBlob(blob)
     ? {
         _tag: "Replayable",
@@ -150,7 +144,7 @@ const problems: Partial<Record<string, string>> = { NotFound: "no such file", Pe
 
 const unreadableAt = (path: string) => (error: PlatformError.PlatformError) => {
   const problem = problems[error.reason._tag]
-  return sourceFailed("Unreadable", problem === undefined ? error.message : `${path}: ${problem}`)
+  return Source.sourceFailed("Unreadable", problem === undefined ? error.message : `${path}: ${problem}`)
 }
 
 type FileState = Pick<FileSystem.File.Info, "dev" | "ino" | "mtime" | "size">
@@ -185,35 +179,34 @@ const isSameFile = (now: FileState, before: FileState): boolean =>
  * @since 0.1.0
  * @category constructors
  */
-export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, FileSystem.FileSystem> =>
+export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.SourceFailed, FileSystem.FileSystem> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const unreadable = unreadableAt(path)
     const info = yield* Effect.mapError(fs.stat(path), unreadable)
-    if (info.type !== "File") return yield* sourceFailed("Unreadable", `${path} is not a file`)
-    const unchanged = (now: FileState) => {
+    if (info.type !== "File") return yield* Source.sourceFailed("Unreadable", `${path} is not a file`)
+    const unchanged = Effect.fnUntraced(function* (now: FileState) {
       if (now.size !== info.size || timeOf(now) !== timeOf(info)) {
-        return Effect.fail(sourceFailed("Changed", `${path}: was ${shownState(info)}, is ${shownState(now)}`))
+        return yield* Source.sourceFailed("Changed", `${path}: was ${shownState(info)}, is ${shownState(now)}`)
       }
-      return isSameFile(now, info)
-        ? Effect.void
-        : Effect.fail(sourceFailed("Changed", `${path} was replaced by another file`))
-    }
+      if (!isSameFile(now, info)) {
+        return yield* Source.sourceFailed("Changed", `${path} was replaced by another file`)
+      }
+    })
 
-    const pieceSize: FilePieces.PieceSize = { size: FilePieces.smallest }
+    const pieceSize = { size: FilePieces.smallest }
     const open = Effect.mapError(fs.open(path), unreadable)
     if (info.size === 0n) {
       // The size of a file in /proc is always 0.
       const first = yield* Effect.scoped(Effect.flatMap(open, (file) => Effect.mapError(file.readAlloc(1), unreadable)))
       if (Option.isSome(first)) {
         const description = `${path} has content, but its size is 0, as in /proc; upload a copy of it, or a stream`
-        return yield* sourceFailed("Unreadable", description)
+        return yield* Source.sourceFailed("Unreadable", description)
       }
     }
     const check = (state: Effect.Effect<FileState, PlatformError.PlatformError>) =>
       Effect.flatMap(Effect.mapError(state, unreadable), unchanged)
     const size = BigInt(info.size)
-    const reader = SmallFile.readerOf(fs)
     const range = (start: bigint, end: bigint) =>
       Stream.unwrap(
         Effect.gen(function* () {
@@ -245,18 +238,17 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         })
       )
 
-    /** One byte more than the file had shows whether the file has grown. */
-    const readWhole = (read: SmallFile.Reader) =>
-      Effect.flatMap(read(path, Number(size) + 1), (whole) =>
-        whole === undefined
+    // One byte more than the file had shows whether the file has grown.
+    const read = SmallFile.readerOf(fs)?.(path, Number(size) + 1)
+    const whole =
+      read &&
+      Effect.flatMap(read, (found) =>
+        found === undefined
           ? Pieces.collect(range(0n, size), size)
-          : Effect.as(unchanged(whole.info), whole.bytes.subarray(0, Number(size)))
+          : Effect.as(unchanged(found.info), found.bytes.subarray(0, Number(size)))
       )
-
-    return withWhole(
-      { _tag: "Replayable", size, bytes: range, identity: Effect.sync(() => `path ${path} ${shownState(info)}`) },
-      reader === undefined ? undefined : readWhole(reader)
-    )
+    const identity = Effect.sync(() => `path ${path} ${shownState(info)}`)
+    return Source.withWhole({ _tag: "Replayable", size, bytes: range, identity }, whole)
   })
 
 /**
@@ -275,7 +267,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
 export const fromStream = <E>(
   stream: Stream.Stream<Uint8Array, E>,
   options?: { readonly size?: bigint | undefined }
-): OneShot => ({ _tag: "OneShot", size: options?.size, stream: Stream.mapError(stream, failedWith) })
+): Source.OneShot => ({ _tag: "OneShot", size: options?.size, stream: Stream.mapError(stream, Source.failedWith) })
 
 /**
  * Returns the same source, but with a digest of the content as the `identity`. The whole source is read each time
@@ -285,7 +277,7 @@ export const fromStream = <E>(
  * @since 0.1.0
  * @category combinators
  */
-export const identifiedByContent = (source: Replayable): Replayable => ({
+export const identifiedByContent = (source: Source.Replayable): Source.Replayable => ({
   ...source,
   identity: Pieces.identityOf(source)
 })

@@ -255,7 +255,7 @@ export const urlAtRest = (target: UploadTarget): Schema.Codec<UploadUrl, string>
   Schema.String.pipe(
     Schema.decodeTo(Schema.declare<UploadUrl>(isUploadUrl, { expected: "an upload URL" }), {
       decode: SchemaGetter.transformEffect((text) =>
-        Result.match(resolve(target, text), { onSuccess: Effect.succeed, onFailure: invalid })
+        Effect.fromResult(resolve(target, text)).pipe(Effect.catch(invalid))
       ),
       encode: SchemaGetter.transform((url) => Redacted.value(url))
     })

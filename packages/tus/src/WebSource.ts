@@ -17,14 +17,7 @@ import * as Stream from "effect/Stream"
 import * as DeliveryProof from "./DeliveryProof.ts"
 import * as Pieces from "./internal/pieces.ts"
 import { RequestTimeout } from "./internal/requests.ts"
-import {
-  type OneShot,
-  type Replayable,
-  type UploadSource,
-  failedWith,
-  type SourceFailed,
-  sourceFailed
-} from "./internal/source.ts"
+import * as Source from "./internal/source.ts"
 import * as Subtle from "./internal/subtle.ts"
 
 /**
@@ -63,30 +56,27 @@ const problemOf = (readable: ReadableStream<Uint8Array>): string | undefined => 
 export const fromReadableStream = (
   evaluate: LazyArg<ReadableStream<Uint8Array>>,
   options?: { readonly size?: bigint | undefined }
-): OneShot => ({
+): Source.OneShot => ({
   _tag: "OneShot",
   size: options?.size,
   stream: Stream.unwrap(
-    Effect.map(Effect.try({ try: evaluate, catch: failedWith }), (readable) => {
+    Effect.map(Effect.try({ try: evaluate, catch: Source.failedWith }), (readable) => {
       const description = problemOf(readable)
       return description === undefined
-        ? Stream.fromReadableStream({ evaluate: () => readable, onError: failedWith })
-        : Stream.fail(sourceFailed("Unreadable", description))
+        ? Stream.fromReadableStream({ evaluate: () => readable, onError: Source.failedWith })
+        : Stream.fail(Source.sourceFailed("Unreadable", description))
     })
-  ).pipe(Stream.mapError(failedWith))
+  ).pipe(Stream.mapError(Source.failedWith))
 })
 
-const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
+// The text does not contain the URL, because the URL may contain a credential.
+const urlRule = "expected a valid http or https URL without user info (pass a credential in headers)"
+
+const toUrl = (text: string | URL): Effect.Effect<URL, Source.SourceFailed> => {
   const url = URL.canParse(String(text)) ? new URL(String(text)) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
     ? Effect.succeed(url)
-    : // The text does not contain the URL, because the URL may contain a credential.
-      Effect.fail(
-        sourceFailed(
-          "Unreadable",
-          "expected a valid http or https URL without user info (pass a credential in headers)"
-        )
-      )
+    : Effect.fail(Source.sourceFailed("Unreadable", urlRule))
 }
 
 /**
@@ -128,7 +118,7 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
 export const fromUrl = (
   url: string | URL,
   options?: { readonly headers?: Headers.Input | undefined; readonly isPresigned?: boolean | undefined }
-): Effect.Effect<UploadSource, SourceFailed, HttpClient.HttpClient> =>
+): Effect.Effect<Source.UploadSource, Source.SourceFailed, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const resource = {
       operation: "WebSource.fromUrl",
@@ -144,25 +134,17 @@ export const fromUrl = (
     }
     const { href, origin, pathname } = resource.url
     const identified = options?.isPresigned === true ? origin + pathname : href
+    const read = (start: bigint, end: bigint) =>
+      Effect.map(RequestTimeout, (stallTimeout) => {
+        const range = { end: Number(end), of }
+        return Reading.range({ ...resource, stallTimeout, file: named, size, offset: Number(start), range })
+      })
     const digest = Subtle.sha256(new TextEncoder().encode(`${identified} ${validator}`))
     return {
       _tag: "Replayable",
       size: BigInt(size),
       bytes: (start, end) =>
-        start === end
-          ? Stream.empty
-          : Stream.unwrap(
-              Effect.map(RequestTimeout, (stallTimeout) =>
-                Reading.range({
-                  ...resource,
-                  stallTimeout,
-                  file: named,
-                  size,
-                  offset: Number(start),
-                  range: { end: Number(end), of }
-                })
-              )
-            ).pipe(Stream.mapError(fromDownload)),
+        start === end ? Stream.empty : Stream.mapError(Stream.unwrap(read(start, end)), fromDownload),
       identity: Effect.map(digest, (text) => `url ${text}`)
     }
   })
@@ -175,7 +157,7 @@ const ask = Effect.fnUntraced(function* (resource: Resource, headers: Readonly<R
   return { asked, response, subject, read: Reading.read(response, 0) }
 })
 
-const unknown: Reading.Representation = {
+const none: Reading.Representation = {
   etag: undefined,
   lastModified: undefined,
   validator: undefined,
@@ -189,7 +171,7 @@ const describe = (resource: Resource) =>
       const { read, response, subject } = yield* ask(resource, { range: "bytes=0-0" })
       const { headers, status } = response
       if (status === 416 && Reading.sizeOfUnsatisfied(headers) === 0) {
-        return { isRanged: false, of: { ...unknown, total: 0 } }
+        return { isRanged: false, of: { ...none, total: 0 } }
       }
       if (status === 416) return yield* Reading.unexpected(subject, status, "a refused range")
       if (status === 200 && Result.isFailure(read)) return yield* Reading.unexpected(subject, status, read.failure)
@@ -198,13 +180,13 @@ const describe = (resource: Resource) =>
       const isOffered = (headers["accept-ranges"] ?? "bytes").trim().toLowerCase() === "bytes"
       return {
         isRanged: status === 206 && isOffered,
-        of: isTold ? read.success.representation : { ...unknown, etag: headers["etag"] }
+        of: isTold ? read.success.representation : { ...none, etag: headers["etag"] }
       }
     })
   )
 
 /** Reads the whole resource in one response, which must be of the same resource as the first response. */
-const once = (resource: Resource, before: Reading.Representation): Stream.Stream<Uint8Array, SourceFailed> =>
+const once = (resource: Resource, before: Reading.Representation): Stream.Stream<Uint8Array, Source.SourceFailed> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const { asked, read, response, subject } = yield* ask(resource, {})
@@ -247,34 +229,29 @@ const named = "the resource"
 export const fromResult = (
   file: Assembly.File,
   options: Omit<Results.DownloadOptions, "offset"> = {}
-): Effect.Effect<Replayable, SourceFailed, HttpClient.HttpClient> =>
+): Effect.Effect<Source.Replayable, Source.SourceFailed, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const services = yield* Effect.context<HttpClient.HttpClient>()
     const isDownloadable = Results.downloadable({ results: { file: [file] } }).size > 0
     if (!isDownloadable || typeof file.size !== "number") {
-      return yield* sourceFailed("Unreadable", "the Status has no URL or no size of the result")
+      return yield* Source.sourceFailed("Unreadable", "the Status has no URL or no size of the result")
     }
     const size = BigInt(file.size)
     const md5hash = Md5.ofFile(file)
-    const { source, total } = yield* DeliveryProof.summed<Replayable>({
+    const { source, total } = yield* DeliveryProof.summed<Source.Replayable>({
       _tag: "Replayable",
       size,
-      bytes: (start, end) =>
-        start === end
-          ? Stream.empty
-          : Pieces.takeBytes(
-              Results.download(file, { ...options, offset: Number(start) }).pipe(
-                Stream.mapError(fromDownload),
-                Stream.provideContext(services)
-              ),
-              end - start
-            ),
+      bytes: (start, end) => {
+        const rest = Results.download(file, { ...options, offset: Number(start) })
+        const provided = rest.pipe(Stream.mapError(fromDownload), Stream.provideContext(services))
+        return Pieces.takeBytes(provided, end - start)
+      },
       identity: Effect.succeed(md5hash === undefined ? undefined : `md5 ${md5hash} ${size}`)
     })
     const check = Effect.flatMap(total, (read) =>
       md5hash === undefined || read.md5hash === md5hash
         ? Effect.void
-        : Effect.fail(sourceFailed("Changed", `the MD5 was ${md5hash}, is ${read.md5hash}`))
+        : Effect.fail(Source.sourceFailed("Changed", `the MD5 was ${md5hash}, is ${read.md5hash}`))
     )
     return {
       ...source,
@@ -291,7 +268,7 @@ export const fromResult = (
     }
   })
 
-const fromDownload = (problem: DownloadError | Reading.Refused): SourceFailed => {
+const fromDownload = (problem: DownloadError | Reading.Refused): Source.SourceFailed => {
   const { _tag, message } = "_tag" in problem ? problem : problem.error
-  return sourceFailed(_tag === "ResultChanged" || _tag === "ResultMismatch" ? "Changed" : "Unreadable", message)
+  return Source.sourceFailed(_tag === "ResultChanged" || _tag === "ResultMismatch" ? "Changed" : "Unreadable", message)
 }

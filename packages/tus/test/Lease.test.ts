@@ -4,7 +4,7 @@
 import { UploadJournal } from "@assembly-effect/tus"
 import { Effect, Exit, Fiber, FileSystem, type Layer, PlatformError, Random, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import * as Leasing from "../src/internal/lease.ts"
+import * as Journaled from "../src/internal/journaled.ts"
 import { assert, describe, it, Journals, Leases } from "./utils/index.ts"
 
 const isLeased = (journal: UploadJournal.UploadJournal["Service"]) =>
@@ -86,7 +86,7 @@ describe("a lease", () => {
     const journal = yield* UploadJournal.make({ ...store, leases: slow })
     leases.set("k", JSON.stringify({ owner: "a process that was killed", until: 10 }))
     const holding = Effect.flatMap(
-      Leasing.hold(journal, "k", () => {}),
+      Journaled.hold(journal, "k", () => {}),
       ({ check }) => check
     )
     const held = yield* Effect.forkChild(Effect.scoped(holding))

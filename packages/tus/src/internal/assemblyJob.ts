@@ -13,22 +13,20 @@ import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as HttpClient from "effect/http/HttpClient"
+import type * as Scope from "effect/Scope"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { type AssemblyUploadError, FormBroken } from "../AssemblyUploadError.ts"
+import type { AssemblyUploadError } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type { AssemblyEntry } from "./journal.ts"
 import type { JournalFailed, LeaseLost } from "./journalError.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
 import { paced } from "./events.ts"
-import * as Form from "./form.ts"
-import type { Options, Proof } from "./job.ts"
-import { refuse, replayable } from "./options.ts"
-import { readWhole } from "./outgoing.ts"
+import type { Delivered, Options, Proof } from "./job.ts"
+import { refuse } from "./options.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import type { UploadSource } from "./source.ts"
 import * as Telemetry from "./telemetry.ts"
@@ -60,13 +58,54 @@ export interface Store {
 /** Keeps nothing: a later run cannot continue the job. */
 export const forgetful: Store = { found: undefined, record: () => Effect.void, forget: Effect.void }
 
-/** A job whose options are valid, with its open sources. */
-interface Job {
-  readonly options: Options<unknown>
-  readonly sources: ReadonlyArray<UploadSource>
+/** A job with the store of its Assembly. */
+interface Job extends AssemblyFiles.Job {
   readonly store: Store
-  readonly uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient>
-  readonly emit: AssemblyFiles.Emit
+}
+
+/**
+ * A job whose options are valid, with open sources.
+ *
+ * - `done`: the entry of its Assembly, if an earlier run has seen that the Assembly has completed.
+ * - `join`: the store of a job in a pack, whose scope holds the lease of the job. Undefined if the job has completed, or
+ *   has an Assembly of its own.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Prepared {
+  readonly sources: ReadonlyArray<UploadSource>
+  readonly done: Effect.Effect<AssemblyEntry | undefined, AssemblyUploadError>
+  readonly join: Effect.Effect<Store | undefined, AssemblyUploadError, Scope.Scope>
+  readonly run: (emit: AssemblyFiles.Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError>
+}
+
+/**
+ * Runs a job whose sources are open. By default nothing is stored: a later run cannot continue the job.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Send = (
+  options: Options<unknown>,
+  sources: ReadonlyArray<UploadSource>,
+  emit: AssemblyFiles.Emit,
+  store?: Store
+) => Effect.Effect<Assembly.Status, AssemblyUploadError>
+
+/**
+ * What runs jobs.
+ *
+ * - `prepare`: prepares a job. A pack that fails is sent again, so the sources of a job that shares an Assembly are
+ *   replayable.
+ * - `send`: see {@link Send}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  readonly prepare: <R>(options: Options<R>, isShared?: boolean) => Effect.Effect<Prepared, AssemblyUploadError, R>
+  readonly send: Send
 }
 
 const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
@@ -76,30 +115,9 @@ const isNotFound = (error: { readonly _tag: string; readonly status?: number }):
 const isRefused = (error: AssemblyUploadError): boolean =>
   error._tag === "InvalidRequest" ||
   ("sent" in error && error.sent === "no") ||
-  ("status" in error && error.status !== undefined && (Outcome.isRefusal(error.status) || Form.isConflict(error)))
-
-const broken = ({ assemblyId, earlier = [] }: About, isOver: boolean, description: string) =>
-  new FormBroken({ assemblyIds: Arr.append(earlier, assemblyId), isOver, description })
-
-/** Reads the files into memory. Returns the request that sends them in a form. */
-const formOf = ({ emit, options, sources }: Job, about: About) =>
-  Effect.gen(function* () {
-    const { files, params } = options
-    const contents = yield* Effect.forEach(sources, (source) => Effect.flatMap(replayable(source), readWhole))
-    const size = contents.reduce((sum, { length }) => sum + length, 0)
-    const parts = files.map(({ fieldname, filename }, index) => ({
-      fieldname,
-      filename,
-      bytes: contents[index] ?? new Uint8Array(0)
-    }))
-    const request = Form.sendForm(params, about.assemblyId, parts, yield* Assemblies.newId, (bytes) => {
-      const sent = BigInt(Math.min(bytes, size))
-      emit(AssemblyUploadEvent.Progress({ sent, acknowledged: 0n, total: BigInt(size) }))
-    })
-    return Effect.mapError(AssemblyFiles.permitted(request), ({ error, isLost }) =>
-      isLost ? broken(about, false, error.message) : error
-    )
-  })
+  ("status" in error &&
+    error.status !== undefined &&
+    (Outcome.isRefusal(error.status) || AssemblyFiles.isConflict(error)))
 
 const createAssembly = (job: Job, about: About) =>
   Effect.gen(function* () {
@@ -108,13 +126,13 @@ const createAssembly = (job: Job, about: About) =>
     const { assemblyId } = about
     const request: Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> =
       about.isForm === true
-        ? yield* formOf(job, about)
+        ? yield* AssemblyFiles.formOf(job, about)
         : Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
     yield* store.record({ ...about, _tag: "Creating" })
     const status = yield* request.pipe(
       // Only this job knows a generated id, so the conflict comes from an earlier request of this job.
       Effect.catchIf(
-        (error) => Form.isConflict(error) && params.assemblyId === undefined,
+        (error) => AssemblyFiles.isConflict(error) && params.assemblyId === undefined,
         () => Assemblies.get(assemblyId)
       ),
       Effect.tapError((error) => (isRefused(error) ? Effect.ignore(store.forget) : Effect.void))
@@ -128,24 +146,25 @@ const createAssembly = (job: Job, about: About) =>
  * Requests the Status of a stored Assembly. If the service does not have the Assembly, and nothing shows that the
  * creation succeeded, the Assembly is created now.
  */
-const reopen = (job: Job, { _tag, ...about }: AssemblyEntry) => {
-  const { emit, store } = job
-  const isOpen = _tag === "Creating"
-  return Effect.matchEffect(Assemblies.get(about.assemblyId), {
-    onSuccess: (status): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> =>
-      Effect.map(isOpen ? store.record({ ...about, _tag: "Created" }) : Effect.void, () => {
-        emit(AssemblyUploadEvent.AssemblyResumed({ status }))
-        return status
-      }),
-    onFailure: (error) => {
-      if (isNotFound(error)) {
-        // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
-        return isOpen ? createAssembly(job, about) : Effect.andThen(store.forget, Effect.fail(error))
-      }
-      return Effect.fail(isOpen && about.isForm === true ? broken(about, false, error.message) : error)
+const reopen = (job: Job, { _tag, ...about }: AssemblyEntry) =>
+  Effect.gen(function* () {
+    const { emit, store } = job
+    const isOpen = _tag === "Creating"
+    const got = yield* Effect.result(Assemblies.get(about.assemblyId))
+    if (Result.isSuccess(got)) {
+      if (isOpen) yield* store.record({ ...about, _tag: "Created" })
+      emit(AssemblyUploadEvent.AssemblyResumed({ status: got.success }))
+      return got.success
     }
+    const error = got.failure
+    if (!isNotFound(error)) {
+      return yield* isOpen && about.isForm === true ? AssemblyFiles.broken(about, false, error.message) : error
+    }
+    // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
+    if (isOpen) return yield* createAssembly(job, about)
+    yield* store.forget
+    return yield* error
   })
-}
 
 /**
  * Cancels a stored Assembly, and returns its Status, or `None` if the Assembly no longer exists. Fails if the Assembly
@@ -162,10 +181,7 @@ export const giveUp = (assemblyId: Assembly.AssemblyId) =>
  * read.
  */
 const isFinal = (error: AssemblyUploadError): boolean =>
-  error._tag === "AssemblyFailed" ||
-  error._tag === "AssemblyCanceled" ||
-  error._tag === "AssemblyAborted" ||
-  error._tag === "DeliveryMismatch" ||
+  ["AssemblyFailed", "AssemblyCanceled", "AssemblyAborted", "DeliveryMismatch"].includes(error._tag) ||
   (error._tag === "FormBroken" && error.isOver) ||
   (error._tag === "FilesFailed" && error.assembly === "canceled")
 
@@ -185,29 +201,22 @@ const arrived = (assemblyId: Assembly.AssemblyId) =>
     Stream.filter(hasArrived),
     Stream.runHead,
     Effect.map(Option.getOrThrow),
-    Effect.flatMap((status) =>
-      Option.match(Assemblies.outcome(status), {
-        onNone: () => Effect.succeed(status),
-        onSome: (outcome) => Effect.fromResult(outcome)
-      })
-    )
+    Effect.flatMap(AssemblyFiles.unlessFailed)
   )
 
 /** Waits until the Assembly of a form has ended, or until its files have arrived if `wait` is false. */
-const finishForm = ({ emit, options, sources }: Job, about: About, status: Assembly.Status) =>
+const finishForm = ({ emit, options: { wait }, sources }: Job, about: About, status: Assembly.Status) =>
   Effect.gen(function* () {
     const { assemblyId } = about
-    const { wait } = options
-    const outcome = Assemblies.outcome(status)
-    const end: Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> = Option.isSome(outcome)
-      ? Effect.fromResult(outcome.value)
-      : wait !== false
-        ? Assemblies.awaitCompletion(assemblyId, wait)
-        : hasArrived(status)
-          ? Effect.succeed(status)
-          : arrived(assemblyId)
+    const isKnown = Assembly.isOver(status) || (wait === false && hasArrived(status))
+    const later = wait === false ? arrived(assemblyId) : Assemblies.awaitCompletion(assemblyId, wait)
+    const end: Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> = isKnown
+      ? AssemblyFiles.unlessFailed(status)
+      : later
     const ended = yield* end.pipe(
-      Effect.catchTag("AssemblyAborted", ({ description }) => Effect.fail(broken(about, true, description)))
+      Effect.catchTag("AssemblyAborted", ({ description }) =>
+        Effect.fail(AssemblyFiles.broken(about, true, description))
+      )
     )
     const total = sources.reduce((sum, { size = 0n }) => sum + size, 0n)
     yield* Telemetry.stored(total, total)
@@ -218,14 +227,19 @@ const finishForm = ({ emit, options, sources }: Job, about: About, status: Assem
   })
 
 /**
- * Reads the Status of an Assembly whose holder has died. An Assembly that waits for files runs nothing, and may do so for
- * hours, so it loses its place. One whose Status cannot be read keeps its place.
+ * Reads whether an Assembly whose holder has died still runs. With this `Watcher` of the budget in its context, a job with
+ * `wait: false` holds a place among the running Assemblies, which the host then prolongs and releases. An Assembly that
+ * waits for files runs nothing, and may do so for hours, so it loses its place. One whose Status cannot be read keeps its
+ * place.
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const watcher: Effect.Effect<Budget.Watcher, never, AssemblyClient> = Effect.map(AssemblyClient, (client) => ({
   isRunning: (assemblyId) =>
     Assemblies.get(Assembly.AssemblyId.make(assemblyId)).pipe(
-      Effect.map((status) => Assembly.state(status) === "Busy" && status.ok !== "ASSEMBLY_UPLOADING"),
-      Effect.catch((error) => Effect.succeed(!(error._tag === "ServiceFailure" && error.status === 404))),
+      Effect.map((status) => Assembly.state(status) === "Busy" && hasArrived(status)),
+      Effect.catch((error) => Effect.succeed(!isNotFound(error))),
       Effect.provideService(AssemblyClient, client)
     )
 }))
@@ -277,12 +291,12 @@ const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["e
 /** Creates or continues an Assembly, and uploads its files. Waits for its end, unless `wait` is false. */
 const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof: Proof | undefined) =>
   Effect.gen(function* () {
-    const { emit, options, store, uploadOne } = job
+    const { emit, options, store } = job
     const { assemblyId } = about
     const { wait } = options
     const status = yield* known === undefined ? createAssembly(job, about) : reopen(job, { ...known, ...about })
 
-    let uploaded: ReadonlyArray<AssemblyFiles.Ended> = []
+    let delivered: ReadonlyArray<Delivered> = options.files.map(({ fieldname, filename }) => ({ filename, fieldname }))
     let ended = status
     const [first] = options.files
     const isNew = known === undefined || known._tag === "Creating"
@@ -290,16 +304,15 @@ const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof
       return yield* PackedStatus.notListed(status, first.filename)
     }
     if (about.isForm === true) ended = yield* finishForm(job, about, status)
-    else if (Option.isNone(Assemblies.outcome(status))) {
-      uploaded = yield* AssemblyFiles.fill(options, status, assemblyId, job.sources, uploadOne, emit)
+    else if (!Assembly.isOver(status)) {
+      delivered = yield* AssemblyFiles.fill(job, status, assemblyId)
       emit(AssemblyUploadEvent.Uploaded({ assemblyId }))
       if (wait !== false) ended = yield* Assemblies.awaitCompletion(assemblyId, wait)
     }
-    const outcome = Assemblies.outcome(ended)
-    if (Option.isNone(outcome)) return ended
-    const whole = yield* Effect.fromResult(outcome.value)
+    const whole = yield* AssemblyFiles.unlessFailed(ended)
+    if (!Assembly.isOver(whole)) return whole
     const completed = known?.uploads === undefined ? whole : PackedStatus.shareOf(whole, known.uploads)
-    if (proof !== undefined) yield* proof.check(completed, AssemblyFiles.delivered(options, uploaded))
+    if (proof !== undefined) yield* proof.check(completed, delivered)
     // If the record cannot be written, the job has still completed, and the next run requests the Status again.
     if (known?._tag !== "Completed") yield* Effect.ignore(store.record({ ...about, _tag: "Completed" }))
     emit(AssemblyUploadEvent.Completed({ status: completed }))

@@ -74,13 +74,11 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
         // The program has its own scope, which closes when the program has ended. Closing this scope releases the lease
         // of the upload.
         Effect.scoped,
-        Effect.onExit((exit) =>
-          Effect.sync(() => {
-            ended = exit
-            news.openUnsafe()
-          })
-        ),
         Effect.exit,
+        Effect.map((exit) => {
+          ended = exit
+          news.openUnsafe()
+        }),
         Effect.forkScoped
       )
 

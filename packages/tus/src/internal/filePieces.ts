@@ -6,8 +6,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import type * as PlatformError from "effect/PlatformError"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
 const kibi = 1024
@@ -74,10 +72,7 @@ export class Pool {
   #kept: ReadonlyArray<ArrayBuffer> = []
 
   /** The body of a request, whose pieces use the memory. Call `keep` when the server has acknowledged all its bytes. */
-  lend<E>(body: Stream.Stream<Uint8Array, E>): {
-    readonly body: Stream.Stream<Uint8Array, E>
-    readonly keep: () => void
-  } {
+  lend<E>(body: Stream.Stream<Uint8Array, E>) {
     const memory = [...this.#kept]
     this.#kept = []
     return {
@@ -87,23 +82,6 @@ export class Pool {
       }
     }
   }
-}
-
-/** The size in bytes of the first piece of the next range of a source. */
-export interface PieceSize {
-  size: number
-}
-
-/**
- * Reads the pieces of one range. `next` returns at most `atMost` bytes at `position`, or `None` at the end. Call `done`
- * when all pieces of the range were read: the next range then starts with pieces of the last size.
- */
-export interface Reader {
-  readonly next: (
-    position: bigint,
-    atMost: bigint
-  ) => Effect.Effect<Option.Option<Uint8Array>, PlatformError.PlatformError>
-  readonly done: () => void
 }
 
 const readInto = (file: FileSystem.File, memory: Array<ArrayBuffer>, size: number, position: bigint) =>
@@ -116,23 +94,23 @@ const readInto = (file: FileSystem.File, memory: Array<ArrayBuffer>, size: numbe
     })
   })
 
-/** A reader of one range, until its scope closes. */
-export const reader = (file: FileSystem.File, pieceSize: PieceSize): Effect.Effect<Reader, never, Scope.Scope> =>
+/**
+ * Reads the pieces of one range, until its scope closes. `next` returns at most `atMost` bytes at `position`, or `None` at
+ * the end. Call `done` when all pieces of the range were read: the next range then starts with pieces of the last size.
+ * `pieceSize` has the size in bytes of the first piece of the next range of a source.
+ */
+export const reader = (file: FileSystem.File, pieceSize: { size: number }) =>
   Effect.gen(function* () {
     const budget = yield* ReadBudget
     const clock = yield* Clock.Clock
     const memory = yield* Memory
     budget.readers++
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        budget.readers--
-      })
-    )
+    yield* Effect.addFinalizer(() => Effect.sync(() => void budget.readers--))
     let { size } = pieceSize
     let readAt = -Infinity
     pieceSize.size = smallest
     return {
-      next: (position, atMost) => {
+      next: (position: bigint, atMost: bigint) => {
         const now = clock.currentTimeMillisUnsafe()
         const share = Math.floor(budget.bytes / budget.readers)
         const most = Math.max(least, Math.min(largest, Math.floor(share / held)))

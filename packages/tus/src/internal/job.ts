@@ -13,7 +13,6 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { AssemblyUploadError, DeliveryMismatch } from "../AssemblyUploadError.ts"
-import * as Form from "./form.ts"
 import * as UploadOptions from "./options.ts"
 import { broken, type SharedOptions } from "./options.ts"
 import type { UploadSource, SourceFailed } from "./source.ts"
@@ -167,6 +166,9 @@ const fileIssues = (file: File<unknown>, index: number): Issues => {
 
 const settingIssues = Rules.checker(Settings)
 
+/** The maximum size of all files of a form together, in bytes. */
+export const largestForm = 8 * 1024 * 1024
+
 /** Characters that the header of a part would need to escape. Services decode escapes in different ways. */
 const unquotable = /["\\\p{Cc}]/u
 
@@ -175,6 +177,7 @@ const rules = {
   chosenId: "Expected no resend, because another Assembly cannot have the same assemblyId",
   metadata: "Expected no metadata for a form, which cannot send it",
   names: "Expected no quotation mark, backslash or control character in the names of a form",
+  verify: "Expected a function, such as DeliveryProof.md5",
   verified: "Expected a wait, because only the Status of a completed Assembly is compared"
 }
 
@@ -193,8 +196,8 @@ const formIssues = (job: Options<unknown>): Issues => [
 
 const sizeIssues = (sources: ReadonlyArray<UploadSource>): Issues => {
   const size = sources.reduce((sum, source) => sum + (source.size ?? 0n), 0n)
-  const message = `Expected at most ${Form.largest} bytes in all files of a form, got ${size}`
-  return broken(size > BigInt(Form.largest), ["files"], message)
+  const message = `Expected at most ${largestForm} bytes in all files of a form, got ${size}`
+  return broken(size > BigInt(largestForm), ["files"], message)
 }
 
 const optionIssues = (job: Options<unknown>): Issues => {
@@ -210,11 +213,7 @@ const optionIssues = (job: Options<unknown>): Issues => {
     ...broken(job.transport !== "form" && job.resend === true, ["resend"], 'Expected transport: "form"'),
     ...settingIssues(job),
     ...(upload === undefined ? [] : under(["upload"], UploadOptions.issues(upload, undefined))),
-    ...broken(
-      verify !== undefined && typeof verify !== "function",
-      ["verify"],
-      "Expected a function, such as DeliveryProof.md5"
-    ),
+    ...broken(verify !== undefined && typeof verify !== "function", ["verify"], rules.verify),
     ...broken(verify !== undefined && wait === false, ["verify"], rules.verified),
     ...(wait === undefined || wait === false ? [] : under(["wait"], Creation.awaitOptionIssues(wait)))
   ]

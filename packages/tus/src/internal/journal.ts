@@ -167,7 +167,12 @@ export const validKey = (text: string): Effect.Effect<Key, InvalidRequest> =>
 
 const utf8 = new TextEncoder()
 
-/** A digest of the identity of an upload or a job. */
+/**
+ * The SHA-256 of JSON values, in hexadecimal, such as the values that identify an upload or a job.
+ *
+ * @since 0.1.0
+ * @category hashing
+ */
 export const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   Subtle.sha256(utf8.encode(JSON.stringify(parts)))
 

@@ -69,12 +69,11 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
       }).pipe(Effect.uninterruptible)
 
     const keysWith = (ending: string) =>
-      fs.readDirectory(folder).pipe(
-        Effect.map((names) =>
-          names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length))
-        ),
-        Effect.mapError(failed("list"))
-      )
+      Effect.mapBoth(fs.readDirectory(folder), {
+        onSuccess: (names) =>
+          names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length)),
+        onFailure: failed("list")
+      })
 
     const folderOf = (key: Key) => path.join(folder, key + leaseSuffix)
     const version = (key: Key, number: number) => path.join(folderOf(key), `${number}`)
@@ -111,11 +110,7 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
      */
     const leases: Leases = {
       keys: keysWith(leaseSuffix),
-      get: (key) =>
-        present(key).pipe(
-          Effect.map(({ text }) => text),
-          Effect.mapError(failed("read"))
-        ),
+      get: (key) => Effect.mapBoth(present(key), { onSuccess: ({ text }) => text, onFailure: failed("read") }),
       remove: (key) =>
         fs.remove(folderOf(key), { recursive: true, force: true }).pipe(Effect.mapError(failed("remove"))),
       swap: (key, expected, text) =>

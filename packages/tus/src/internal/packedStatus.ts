@@ -6,9 +6,12 @@ import * as Redacted from "effect/Redacted"
 import { DeliveryMismatch } from "../AssemblyUploadError.ts"
 import type { Delivered } from "./job.ts"
 
+/** How a file differs that is not among the uploads of an Assembly. */
+export const unlisted = { field: "upload", expected: "the file", actual: "no such file" } as const
+
 /** The error of a file that is not among the uploads of an Assembly that has completed. */
 export const notListed = ({ assembly_id: assemblyId }: Assembly.Status, filename: string) =>
-  new DeliveryMismatch({ assemblyId, filename, field: "upload", expected: "the file", actual: "no such file" })
+  new DeliveryMismatch({ assemblyId, filename, ...unlisted })
 
 /** The upload id in a URL. The host is ignored, because the service may move an upload to another host. */
 export const uploadIdIn = (url: string | null | undefined): string | undefined =>
@@ -38,11 +41,10 @@ export const filesOf = (
   { uploads }: Pick<Assembly.Status, "uploads">,
   files: ReadonlyArray<Delivered & { readonly md5hash?: string | undefined }>
 ): ReadonlyArray<Assembly.File | undefined> => {
-  let left = uploads ?? []
+  const left = [...(uploads ?? [])]
   return files.map((file) => {
     const found = fileOf(left, file)
-    const index = found === undefined ? -1 : left.indexOf(found)
-    left = left.filter((_, other) => other !== index)
+    if (found !== undefined) left.splice(left.indexOf(found), 1)
     return found
   })
 }
@@ -87,7 +89,12 @@ const idOf = ({ id, tus_upload_url: url }: Assembly.File): string => uploadIdIn(
 /** The ids of the uploads in a Status. */
 export const idsOf = ({ uploads }: Pick<Assembly.Status, "uploads">): ReadonlyArray<string> => (uploads ?? []).map(idOf)
 
-/** {@link share} for the uploads with these ids. */
+/**
+ * The Status of an Assembly of several jobs, without the uploads and results of the jobs that do not have `ids`.
+ *
+ * @since 0.1.0
+ * @category packing
+ */
 export const shareOf = (status: Assembly.Status, ids: ReadonlyArray<string>): Assembly.Status =>
   share(
     status,

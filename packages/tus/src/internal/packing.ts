@@ -95,11 +95,8 @@ export interface Pack<J> {
 /** The pack of jobs that have waited. */
 export const make = <J>(jobs: Arr.NonEmptyReadonlyArray<J>): Pack<J> => ({ jobs, other: [], isHalf: false })
 
-const part = <J>(jobs: Arr.NonEmptyReadonlyArray<J>, other: ReadonlyArray<J> = []): Pack<J> => ({
-  jobs,
-  other,
-  isHalf: true
-})
+/** A part of a pack that failed. */
+const part = <J>(jobs: Pack<J>["jobs"], other: Pack<J>["other"] = []): Pack<J> => ({ jobs, other, isHalf: true })
 
 /**
  * The parts of jobs of which one fails. Only the first half runs at once, because its end says whether the other half

@@ -15,12 +15,10 @@ import { type AssemblyUploadError, FilesFailed } from "../AssemblyUploadError.ts
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type * as AssemblyFiles from "./assemblyFiles.ts"
 import * as AssemblyJob from "./assemblyJob.ts"
-import * as Form from "./form.ts"
-import type { Delivered, Options as Job, Outcome, Verify } from "./job.ts"
+import { type Delivered, largestForm, type Options as Job, type Outcome, type Verify } from "./job.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import * as Packing from "./packing.ts"
 import * as Policy from "./policy.ts"
-import type { Prepared, Service } from "./preparedJob.ts"
 
 /** Whether a pack failed because of one of its jobs. Every pack would fail if the service is away, for example. */
 const isOfJob = (error: AssemblyUploadError): boolean =>
@@ -34,17 +32,25 @@ const many = { concurrency: 16, discard: true } as const
 /** The result of one job. */
 type JobResult = Result.Result<Assembly.Status, AssemblyUploadError>
 
-type Jobs<J> = Arr.NonEmptyReadonlyArray<{
+/** A job that waits for its pack. `leave` ends its lease. `earlier` are the Assemblies of its packs that failed. */
+interface Waiting<J> extends Packing.Item {
   readonly job: J
-  readonly opened: Pick<Prepared, "sources">
+  readonly sources: AssemblyJob.Prepared["sources"]
   readonly store: AssemblyJob.Store
-}>
+  readonly leave: Effect.Effect<void>
+  readonly earlier: Array<Assembly.AssemblyId>
+  readonly outcome: Deferred.Deferred<Outcome<J>>
+}
 
 /**
  * Runs jobs with equal options in one Assembly, and returns the result of each job. Fails if the Assembly failed because
  * of one of the jobs.
  */
-const together = <J extends Job<unknown>>(service: Service, jobs: Jobs<J>, emit: AssemblyFiles.Emit) =>
+const together = <J extends Job<unknown>>(
+  service: AssemblyJob.Service,
+  jobs: Arr.NonEmptyReadonlyArray<Waiting<J>>,
+  emit: AssemblyFiles.Emit
+) =>
   Effect.gen(function* () {
     const options = Arr.headNonEmpty(jobs).job
     const isForm = options.transport === "form"
@@ -53,19 +59,13 @@ const together = <J extends Job<unknown>>(service: Service, jobs: Jobs<J>, emit:
     const verify = options.verify ?? (isForm ? DeliveryProof.md5 : undefined)
     const proofs = yield* Effect.forEach(
       jobs,
-      ({ opened: { sources } }) => verify?.(sources) ?? Effect.succeed({ sources, check: () => Effect.void })
+      ({ sources }) => verify?.(sources) ?? Effect.succeed({ sources, check: () => Effect.void })
     )
     const observed = proofs.flatMap(({ sources }) => sources)
     const sums = isForm ? yield* Effect.forEach(observed, DeliveryProof.summed) : undefined
     let delivered: ReadonlyArray<Delivered> = []
     const noting: Verify = (sources) =>
-      Effect.succeed({
-        sources,
-        check: (_, files) =>
-          Effect.sync(() => {
-            delivered = files
-          })
-      })
+      Effect.succeed({ sources, check: (_, files) => Effect.sync(() => void (delivered = files)) })
     const pack: Job<unknown> = {
       ...options,
       files: jobs.flatMap(({ job }) => job.files),
@@ -111,17 +111,6 @@ const together = <J extends Job<unknown>>(service: Service, jobs: Jobs<J>, emit:
     })
   })
 
-/** A job that waits for its pack. `earlier` are the Assemblies of its packs that failed. */
-interface Waiting<J> extends Packing.Item {
-  readonly job: J
-  readonly opened: Prepared
-  readonly store: AssemblyJob.Store
-  /** Ends the lease of the job. */
-  readonly leave: Effect.Effect<void>
-  readonly earlier: Array<Assembly.AssemblyId>
-  readonly outcome: Deferred.Deferred<Outcome<J>>
-}
-
 /** Whether a job can share an Assembly. The checks of an invalid job find what is wrong with it. */
 const canShare = (job: Job<unknown>): boolean =>
   Input.isRecord(job) &&
@@ -138,26 +127,21 @@ interface Queue<J> {
 }
 
 /**
- * How a pack ended. `Failed`: because of one of its jobs. `Away`: any pack would have failed, for example because the
- * service is away, so its jobs have failed.
+ * The packs that follow the end of a pack. `Failed`: because of one of its jobs. `Away`: any pack would have failed, for
+ * example because the service is away, so its jobs have failed.
  */
-type End = "Completed" | "Failed" | "Away"
-
-/** The packs that follow the end of a pack. */
 const after = {
   Completed: Packing.completed,
   Failed: Packing.failed,
   Away: <J>({ other }: Packing.Pack<J>) => Packing.next([], other)
 }
 
-const filesOf = (jobs: ReadonlyArray<Packing.Item>): number => jobs.reduce((sum, { files }) => sum + files, 0)
-
 /**
  * Makes the function that runs a job in a pack, and returns its outcome. Jobs that cannot share an Assembly, and jobs
  * whose pack has no other job, run with `alone`. Packs end with the scope.
  */
 export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
-  readonly service: Service
+  readonly service: AssemblyJob.Service
   readonly packing: Packing.Options
   readonly assemblies: number
   readonly alone: (job: J) => Effect.Effect<Outcome<J>, never, R>
@@ -170,14 +154,15 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
 
   const end = ({ earlier, job, outcome, store }: Waiting<J>, result: JobResult) =>
     Effect.gen(function* () {
+      const told = { job, earlier }
       if (Result.isFailure(result)) {
-        return yield* Deferred.succeed(outcome, { job, earlier, _tag: "Failed", error: result.failure })
+        return yield* Deferred.succeed(outcome, { ...told, _tag: "Failed", error: result.failure })
       }
       const status = result.success
-      const uploads = PackedStatus.idsOf(status)
+      const entry = { assemblyId: status.assembly_id, uploads: PackedStatus.idsOf(status) }
       // If the record cannot be written, the next run finds the Assembly of the pack, and that it has completed.
-      yield* Effect.ignore(store.record({ _tag: "Completed", assemblyId: status.assembly_id, uploads }))
-      return yield* Deferred.succeed(outcome, { job, earlier, _tag: "Completed", status })
+      yield* Effect.ignore(store.record({ ...entry, _tag: "Completed" }))
+      return yield* Deferred.succeed(outcome, { ...told, _tag: "Completed", status })
     })
 
   /** Runs a job that is alone in its pack. */
@@ -214,9 +199,9 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
   const run = (queue: Queue<J>, pack: Packing.Pack<Waiting<J>>): Effect.Effect<void, never, R> =>
     Effect.gen(function* () {
       const { jobs } = pack
-      const work: Effect.Effect<End, never, R> = jobs.length === 1 ? single(Arr.headNonEmpty(jobs)) : shared(jobs)
-      const how = yield* places.withPermit(work)
-      if (how !== "Away") queue.seen = Packing.remember(queue.seen, pack, filesOf(jobs), how === "Failed")
+      const how = yield* places.withPermit(jobs.length === 1 ? single(Arr.headNonEmpty(jobs)) : shared(jobs))
+      const count = jobs.reduce((sum, { files }) => sum + files, 0)
+      if (how !== "Away") queue.seen = Packing.remember(queue.seen, pack, count, how === "Failed")
       if (queue.waiting.length === 0 && queue.seen.failed === 0) MutableHashMap.remove(queues, queue.key)
       yield* Effect.forEach(after[how](pack), (one) => Effect.forkIn(run(queue, one), scope), { discard: true })
     })
@@ -246,31 +231,24 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
     if (!canShare(job)) return alone(job)
     const inPack = Effect.fnUntraced(function* (held: Scope.Closeable) {
       const leave = Scope.close(held, Exit.void)
-      const prepared = yield* Effect.exit(
-        Effect.flatMap(service.prepare<R>(job, true), (opened) =>
-          Effect.map(opened.done, (done) => (done === undefined ? opened : undefined))
-        )
-      )
-      // The job alone has the error, or shows that it has completed before.
-      if (Exit.isFailure(prepared) || prepared.value === undefined) return yield* alone(job)
-      const opened = prepared.value
-      const joined = yield* Effect.result(Scope.provide(opened.join, held))
+      const prepared = yield* Effect.exit(service.prepare<R>(job, true))
+      // The job alone has the error.
+      if (Exit.isFailure(prepared)) return yield* alone(job)
+      const { join, sources } = prepared.value
+      const joined = yield* Effect.result(Scope.provide(join, held))
       if (Result.isFailure(joined)) return { _tag: "Failed", job, earlier: [], error: joined.failure } as const
       const store = joined.success
+      // The job alone shows that it has completed before.
       if (store === undefined) return yield* Effect.andThen(leave, alone(job))
-      const bytes = Number(opened.sources.reduce((sum, { size = 0n }) => sum + size, 0n))
-      const limits = {
-        ...maxima,
-        bytes: job.transport === "form" ? Math.min(maxima.bytes, Form.largest) : maxima.bytes
-      }
+      const files = job.files.length
+      const bytes = Number(sources.reduce((sum, { size = 0n }) => sum + size, 0n))
+      const at = yield* Clock.currentTimeMillis
       const outcome = yield* Deferred.make<Outcome<J>>()
       const queue = queueOf(job)
-      const at = yield* Clock.currentTimeMillis
-      const files = job.files.length
-      queue.waiting = [...queue.waiting, { job, opened, store, leave, earlier: [], outcome, files, bytes, at }]
+      queue.waiting = [...queue.waiting, { job, sources, store, leave, earlier: [], outcome, files, bytes, at }]
+      const limits = job.transport === "form" ? { ...maxima, bytes: Math.min(maxima.bytes, largestForm) } : maxima
       yield* take(queue, limits)
-      const early = yield* Effect.timeoutOption(Deferred.await(outcome), limits.within)
-      if (Option.isSome(early)) return early.value
+      yield* Effect.timeoutOption(Deferred.await(outcome), limits.within)
       yield* take(queue, limits)
       return yield* Deferred.await(outcome)
     })

@@ -5,37 +5,20 @@
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as AssemblyFiles from "../internal/assemblyFiles.ts"
-import * as AssemblyJob from "../internal/assemblyJob.ts"
-import * as Journal from "../internal/journal.ts"
 import * as JournalEntry from "../internal/journalEntry.ts"
 import * as Options from "../internal/options.ts"
 import * as PackedStatus from "../internal/packedStatus.ts"
 import * as Policy from "../internal/policy.ts"
 
 // The declarations of other public modules show these types.
-export type { Emit as EmitAssembly } from "../internal/assemblyFiles.ts"
 export type { Emit } from "../internal/events.ts"
-export type { Store, StoreError } from "../internal/assemblyJob.ts"
-export type { Prepared, Send, Service } from "../internal/preparedJob.ts"
 export type { Item, Limits, Pack, Seen } from "../internal/packing.ts"
 
-/**
- * Limits the files that several jobs send at the same time.
- *
- * @since 0.1.0
- * @category references
- */
-export const Permits = AssemblyFiles.Permits
-
-/**
- * Reads whether an Assembly whose holder has died still runs. With this `Watcher` of the budget in its context, a job with
- * `wait: false` holds a place among the running Assemblies, which the host then prolongs and releases.
- *
- * @since 0.1.0
- * @category running
- */
-export const watcher = AssemblyJob.watcher
+export { type Emit as EmitAssembly, Permits } from "../internal/assemblyFiles.ts"
+export type { Prepared, Send, Service, Store, StoreError } from "../internal/assemblyJob.ts"
+export { watcher } from "../internal/assemblyJob.ts"
+export { digestOf } from "../internal/journal.ts"
+export { shareOf } from "../internal/packedStatus.ts"
 
 /**
  * Decodes the text that an `UploadJournal.Store` has for a job.
@@ -67,14 +50,6 @@ export const decodeUpload = (text: string) =>
     id: state._tag === "Completed" ? PackedStatus.uploadIdIn(state.url) : undefined
   }))
 
-/**
- * The Status of an Assembly of several jobs, without the uploads and results of the jobs that do not have `ids`.
- *
- * @since 0.1.0
- * @category packing
- */
-export const shareOf = PackedStatus.shareOf
-
 export { limitsOf, Options as PackingOptions } from "../internal/packing.ts"
 
 /**
@@ -84,14 +59,6 @@ export { limitsOf, Options as PackingOptions } from "../internal/packing.ts"
  * @category packing
  */
 export * as Packing from "../internal/packing.ts"
-
-/**
- * The SHA-256 of JSON values, in hexadecimal.
- *
- * @since 0.1.0
- * @category hashing
- */
-export const digestOf = Journal.digestOf
 
 /**
  * The rules that the options and the metadata of an upload break, each with the path of the field.
