@@ -29,8 +29,8 @@ import { foreign } from "./internal/host.ts"
 export type UploadUrl = Redacted.Redacted<string & Brand.Brand<"UploadUrl">>
 
 /**
- * The URL of the creation request, the Assembly URL that authorizes this request, and the permitted origins of upload
- * URLs.
+ * The URL of the creation request and the origin of this URL, the Assembly URL that authorizes this request, and the
+ * permitted origins of upload URLs.
  *
  * @since 0.1.0
  * @category models
@@ -38,6 +38,7 @@ export type UploadUrl = Redacted.Redacted<string & Brand.Brand<"UploadUrl">>
 export interface UploadTarget {
   readonly [TypeId]: typeof TypeId
   readonly tusUrl: UploadUrl
+  readonly origin: string
   readonly assemblySslUrl: Redacted.Redacted
   readonly origins: ServiceOrigins.ServiceOrigins
 }
@@ -140,6 +141,7 @@ const within = (
     ? Effect.succeed({
         [TypeId]: TypeId,
         tusUrl: checked(tusUrl),
+        origin: new URL(tusUrl).origin,
         assemblySslUrl: Redacted.make(assemblySslUrl, { label: "assembly_ssl_url" }),
         origins
       })
@@ -187,9 +189,9 @@ const originPart = /^https?:\/\/[^/]*/i
  * @category constructors
  */
 export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> => {
-  const origin = ServiceOrigins.originOf(Redacted.value(target.tusUrl)) ?? ""
+  const { origin, origins } = target
   const path = location.startsWith(`${origin}/`) ? location.slice(origin.length) : location
-  return target.origins.prefix === "" && usualPath.test(path)
+  return origins.prefix === "" && usualPath.test(path)
     ? Result.succeed(checked(origin + path))
     : resolveAny(target, location)
 }
@@ -199,13 +201,12 @@ const usualPath = /^\/resumable\/files\/[A-Za-z0-9_-]+$/
 
 const resolveAny = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> => {
   const refuse = (rule: string) => Result.fail(new UnsafeLocation({ rule }))
-  const own = Redacted.value(target.tusUrl)
-  const whole = location.startsWith("//") ? new URL(own).protocol + location : location
+  const whole = location.startsWith("//") ? new URL(target.origin).protocol + location : location
   const path = whole.replace(originPart, "")
   if (Result.isFailure(decodePath(ServiceOrigins.withoutPrefix(target.origins, path)))) {
     return refuse(`its path is not ${target.origins.prefix}/resumable/files/<id>[/…]`)
   }
-  const url = secureUrl(path === whole ? (ServiceOrigins.originOf(own) ?? "") + path : whole)
+  const url = secureUrl(path === whole ? target.origin + path : whole)
   if (Result.isFailure(url)) return refuse(url.failure)
   if (ServiceOrigins.originOf(url.success) === undefined) return refuse("its host is not in its canonical form")
   if (!ServiceOrigins.includes(target.origins, url.success)) return refuse(foreign(url.success))

@@ -88,10 +88,10 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       yield* Deferred.await(creating)
       const events = yield* collect(upload(target))
       const [waiting, end, ...more] = events
-      assert.deepInclude(waiting, {
-        _tag: "Waiting",
-        reason: "another process holds the upload, or ended without releasing it (at most 10 s)"
-      })
+      assert(waiting?._tag === "Waiting")
+      // A busy machine is later than the lease by some seconds.
+      const rule = /^another process holds the upload, or ended without releasing it \(at most (?:10|[1-9]) s\)$/
+      assert.match(waiting.reason, rule)
       assert.deepStrictEqual(more, [])
       isSame(end, yield* Fiber.join(first))
       assert.strictEqual(server.created.length, 1)
