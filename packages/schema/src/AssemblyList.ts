@@ -6,11 +6,9 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { AssemblyId } from "./Assembly.ts"
 import { FromDate, ToDate } from "./internal/date.ts"
-import { lenient, orAbsent } from "./internal/field.ts"
-import { named, type Structure } from "./unstable/Named.ts"
+import { between, Count, lenient, orAbsent } from "./unstable/Field.ts"
+import { extensible, named, renamed, type Structure } from "./unstable/Struct.ts"
 import { shortcut } from "./internal/quick.ts"
-import { extensible, renamed } from "./internal/struct.ts"
-import { between, Count } from "./unstable/Scalar.ts"
 
 /**
  * The state of the Assemblies to list, or `all`.

@@ -9,9 +9,8 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { Asset, DestinationPath, Filename, Moved } from "./DamAsset.ts"
 import * as Identifier from "./Identifier.ts"
-import { renamed, success } from "./internal/struct.ts"
-import { named, type Structure } from "./unstable/Named.ts"
-import { between, NonEmptyString } from "./unstable/Scalar.ts"
+import { named, renamed, type Structure, success } from "./unstable/Struct.ts"
+import { between, NonEmptyString } from "./unstable/Field.ts"
 import { Timestamp } from "./unstable/Timestamp.ts"
 
 /**

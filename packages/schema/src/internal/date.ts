@@ -1,5 +1,5 @@
 /**
- * Date-times as text. This is a separate module, because nearly every bundle needs the numbers of `Scalar`, but not the
+ * Date-times as text. This is a separate module, because nearly every bundle needs the numbers of `Field`, but not the
  * dates.
  */
 import * as DateTime from "effect/DateTime"
@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { NonEmptyString, NonNegativeInt } from "../unstable/Scalar.ts"
+import { NonEmptyString, NonNegativeInt } from "../unstable/Field.ts"
 
 /**
  * The instant of a UTC date-time in the format of `DateTime.formatIso`, or `None` if its day or time does not exist.

@@ -9,8 +9,7 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { NonEmptyString } from "../unstable/Scalar.ts"
-import { generateFew } from "./field.ts"
+import { generateFew, NonEmptyString } from "../unstable/Field.ts"
 
 const keyPattern = /^[\x21-\x2b\x2d-\x7e]+$/
 

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import { NonNegativeInt, type NonNegativeNumber } from "../unstable/Scalar.ts"
+import { NonNegativeInt, type NonNegativeNumber } from "../unstable/Field.ts"
 
 /**
  * Adds a fast path to a schema: if `isExact` accepts the input, the input is returned unchanged. The schema decodes all

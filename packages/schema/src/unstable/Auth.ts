@@ -3,9 +3,8 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { secret } from "../internal/field.ts"
-import { renamed } from "../internal/struct.ts"
-import { ByteSize, NonEmptyString, NonNegativeNumber, RegularExpression } from "./Scalar.ts"
+import { ByteSize, NonEmptyString, NonNegativeNumber, RegularExpression, secret } from "./Field.ts"
+import { renamed } from "./Struct.ts"
 import { IsoDateTime } from "./Timestamp.ts"
 
 /**

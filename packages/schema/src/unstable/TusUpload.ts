@@ -5,7 +5,7 @@ import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as MetadataCodec from "../internal/metadata.ts"
-import { NonEmptyString } from "./Scalar.ts"
+import { NonEmptyString } from "./Field.ts"
 
 /**
  * The version of the tus protocol, which requests and responses contain in the header `tus-resumable`.

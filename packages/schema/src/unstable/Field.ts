@@ -1,9 +1,13 @@
 /**
- * Numbers and strings that several resources share.
+ * The fields of requests and responses: numbers and texts that several resources share, and what a field does with a
+ * value of the wrong type.
  */
+import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
 
 const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })
 
@@ -110,3 +114,76 @@ export const RegularExpression = Schema.String.check(
     }
   })
 )
+
+/**
+ * A key that is absent if its value does not decode, so that the other fields of a response stay readable. For example, a
+ * malformed `region` must not hide the state of an Assembly.
+ *
+ * Fields without which the resource would have a different meaning, such as `assembly_id`, `ok` and `error` of a Status,
+ * are not optional in this way: a value of the wrong type in such a field is an error.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const orAbsent = <S extends Schema.Constraint>(schema: S) =>
+  Schema.optionalKey(Schema.catchDecoding<S>(() => Effect.succeedNone)(schema))
+
+/**
+ * A key that may be null, and is absent if its value does not decode.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const lenient = <S extends Schema.Constraint>(schema: S) => orAbsent(Schema.NullOr(schema))
+
+/** A boolean that the service may write as 0 and 1. */
+const Bit = Schema.Union([Schema.Literals([0, 1]), Schema.Boolean])
+
+const fromBit = (encode: (value: boolean) => typeof Bit.Type) =>
+  Bit.pipe(
+    Schema.decodeTo(Schema.Boolean, {
+      decode: SchemaGetter.transform((bit) => bit === 1 || bit === true),
+      encode: SchemaGetter.transform(encode)
+    })
+  )
+
+/**
+ * A boolean that is encoded as 0 or 1. Decoding also accepts true and false.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Flag = fromBit((value) => (value ? 1 : 0))
+
+/**
+ * A boolean that is encoded as true or false. Decoding also accepts 0 and 1.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Switch = fromBit((value) => value)
+
+/**
+ * Redacts the decoded value of a schema under a label. Encoding accepts any label, because a program may redact a value
+ * under another label. `Schema.RedactedFromValue` with a label would refuse that value.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const secret = <A, I>(schema: Schema.Codec<A, I>, label: string) =>
+  schema.pipe(
+    Schema.decodeTo(Schema.Redacted(Schema.toType(schema)), {
+      decode: SchemaGetter.transform((value: A) => Redacted.make(value, { label })),
+      encode: SchemaGetter.transform((redacted: Redacted.Redacted<A>) => Redacted.value(redacted))
+    })
+  )
+
+/**
+ * Limits generated objects to `maxProperties` keys, and changes no validation. Without a maximum, Effect generates up to
+ * 10 keys, whose values may be objects themselves.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const generateFew = (maxProperties: number) =>
+  Schema.makeFilter<object>(() => true, { expected: "an object", arbitraryConstraint: { maxProperties } })
