@@ -8,7 +8,6 @@ import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
-import * as TusErrorBody from "@assembly-effect/schema/unstable/TusErrorBody"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Clock from "effect/Clock"
@@ -83,7 +82,7 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
  * the service's error object, else the whole body.
  */
 const readSaid = (body: string, json: unknown): Said => {
-  const read = TusErrorBody.parseTusError(body)
+  const read = TusUpload.parseTusError(body)
   if (read._tag === "Line") return { words: `${read.code}: ${read.message}`, code: read.code }
   const { error, message } = Predicate.isObject(json) ? json : {}
   const code = isText(error) ? error : undefined
