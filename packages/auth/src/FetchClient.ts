@@ -9,9 +9,7 @@ import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Guard from "./internal/guard.ts"
-import * as Diagnosis from "./unstable/Diagnosis.ts"
-import { Gathering } from "./unstable/Gathering.ts"
-import { Lost } from "./unstable/Outcome.ts"
+import { fromCause, Gathering, Lost } from "./unstable/Outcome.ts"
 import * as Sender from "./unstable/Sender.ts"
 
 /** The headers of a request, with those in the application's options of `fetch`. */
@@ -69,7 +67,7 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
         const fail = (cause: unknown) => {
           const about = { url: new URL(origin), knowsHost: known.has(origin), sends: 1 }
           const hasBegun = gathering.head !== undefined
-          gathering.end(cause instanceof Lost ? cause : Diagnosis.fromCause(cause, about, hasBegun))
+          gathering.end(cause instanceof Lost ? cause : fromCause(cause, about, hasBegun))
         }
         const take = ({ value }: { readonly value?: Uint8Array | undefined }) => {
           hasEnded = value === undefined

@@ -35,7 +35,6 @@ import * as TokenStore from "./TokenStore.ts"
 import * as Budget from "./unstable/Budget.ts"
 import * as Outcome from "./unstable/Outcome.ts"
 import * as Sender from "./unstable/Sender.ts"
-import * as Wait from "./unstable/Wait.ts"
 
 /**
  * What a token is needed for: the base URL and the scope of an operation. A scope with white space is a defect.
@@ -188,7 +187,7 @@ const read = (
   const code = codeOf(body, Redacted.value(credentials.secret))
   const token = decodeToken(body)
   if (isOk && code === undefined && Option.isSome(token)) return Effect.succeed(token.value)
-  return Effect.fail(toError(grant, status, code, description, Wait.named(headers, body, now)))
+  return Effect.fail(toError(grant, status, code, description, Outcome.wait(headers, body, now)))
 }
 
 /** The error of a request that was not admitted. The error has no HTTP status, because nothing was sent. */

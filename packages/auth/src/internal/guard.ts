@@ -16,8 +16,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
-import * as Diagnosis from "../unstable/Diagnosis.ts"
-import { Lost } from "../unstable/Outcome.ts"
+import { diagnose, Lost, refusedBy } from "../unstable/Outcome.ts"
 
 type Request = HttpClientRequest.HttpClientRequest
 
@@ -143,7 +142,7 @@ export const send = (
         if (reason?._tag === "StatusCodeError") return Effect.succeed(reason.response)
         const about = { sends: watch.sends, knowsHost: known.hosts.has(url?.host), url }
         // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
-        const lost = Cause.hasFails(cause) ? Diagnosis.diagnose(error, about) : Diagnosis.refusedBy(error)
+        const lost = Cause.hasFails(cause) ? diagnose(error, about) : refusedBy(error)
         return lost === undefined ? Effect.failCause(cause as Cause.Cause<never>) : Effect.fail(lost)
       }),
       Effect.flatMap((response) => {

@@ -10,8 +10,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Scope from "effect/Scope"
 import * as Guard from "../internal/guard.ts"
 import * as Bytes from "./Bytes.ts"
-import type { Gathered, Lost } from "./Outcome.ts"
-import * as Gathering from "./Gathering.ts"
+import * as Outcome from "./Outcome.ts"
 
 /**
  * A request. `path` is the path with the query. A `body` has a content type; its bytes are an array of this realm (`Bytes.own`).
@@ -35,7 +34,7 @@ export interface Outgoing {
  * @category models
  */
 export interface Sender {
-  (request: Outgoing, limits: Gathering.Limits): Effect.Effect<Gathered, Lost | Gathering.Late>
+  (request: Outgoing, limits: Outcome.Limits): Effect.Effect<Outcome.Gathered, Outcome.Lost | Outcome.Late>
 }
 
 const senders = new WeakMap<HttpClient.HttpClient, Sender>()
@@ -74,9 +73,9 @@ const inMemory = (given: HttpClientRequest.HttpClientRequest): Guard.BodyGuard =
 const guarded =
   (http: HttpClient.HttpClient): Sender =>
   (request, limits) =>
-    Gathering.gather(limits, (gathering) =>
+    Outcome.gather(limits, (gathering) =>
       Effect.flatMap(Guard.send(http, toRequest(request), "manual", inMemory), (response) =>
-        Gathering.into(response, gathering)
+        Outcome.into(response, gathering)
       )
     )
 
@@ -109,7 +108,7 @@ export const of = (http: HttpClient.HttpClient): Sender => senders.get(http) ?? 
 export const open = (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest
-): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost, Scope.Scope> =>
+): Effect.Effect<HttpClientResponse.HttpClientResponse, Outcome.Lost, Scope.Scope> =>
   Guard.send(http, request, "manual", inMemory)
 
 /**
@@ -118,7 +117,10 @@ export const open = (
  * @since 0.1.0
  * @category utilities
  */
-export const gather = (response: HttpClientResponse.HttpClientResponse, maxBytes: number): Effect.Effect<Gathered> =>
-  Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
-    Gathering.into(response, gathering)
+export const gather = (
+  response: HttpClientResponse.HttpClientResponse,
+  maxBytes: number
+): Effect.Effect<Outcome.Gathered> =>
+  Outcome.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
+    Outcome.into(response, gathering)
   ).pipe(Effect.orDie)

@@ -12,8 +12,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Guard from "../internal/guard.ts"
 import * as Bytes from "./Bytes.ts"
-import type { Gathered, Lost } from "./Outcome.ts"
-import * as Gathering from "./Gathering.ts"
+import * as Outcome from "./Outcome.ts"
 import { mapPieces } from "./Pieces.ts"
 import type { Outgoing } from "./Sender.ts"
 
@@ -55,7 +54,8 @@ const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Wat
   const { body } = ours
   if (body._tag !== "Stream") return { given: ours, holds: (leaving) => leaving === body }
   const bytes = makeGiven(watch)
-  const refuse = (lost: Lost): Effect.Effect<never, Lost> => Effect.suspend(() => Effect.fail((watch.refusal ??= lost)))
+  const refuse = (lost: Outcome.Lost): Effect.Effect<never, Outcome.Lost> =>
+    Effect.suspend(() => Effect.fail((watch.refusal ??= lost)))
   let isRead = false
   let isStreamed = false
   /** Whether the client sends the given stream itself, so that no comparison is needed. */
@@ -128,7 +128,7 @@ const declaresLength = (response: HttpClientResponse.HttpClientResponse): boolea
  * @since 0.1.0
  * @category models
  */
-export interface FormLimits extends Gathering.Limits {
+export interface FormLimits extends Outcome.Limits {
   readonly left: number
 }
 
@@ -144,7 +144,7 @@ export interface FormSender {
     request: Outgoing,
     fields: Readonly<Record<string, string>>,
     limits: FormLimits
-  ): Effect.Effect<Gathered, Lost | Gathering.Late>
+  ): Effect.Effect<Outcome.Gathered, Outcome.Lost | Outcome.Late>
 }
 
 /**
@@ -154,7 +154,7 @@ export interface FormSender {
  * @category models
  */
 export interface Sent {
-  readonly answer: Gathered
+  readonly answer: Outcome.Gathered
   readonly declaresLength: boolean
 }
 
@@ -170,15 +170,15 @@ export const send = <E = never>(
   request: HttpClientRequest.HttpClientRequest,
   maxBytes: number,
   late?: Effect.Effect<never, E>
-): Effect.Effect<Sent, Lost | E> =>
+): Effect.Effect<Sent, Outcome.Lost | E> =>
   Effect.suspend(() => {
     let isDeclared = false
     let hasStatus = false
-    const gathered = Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
+    const gathered = Outcome.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
       Effect.flatMap(Guard.send(http, request, redirectMode(), guardStream), (response) => {
         isDeclared = declaresLength(response)
         hasStatus = true
-        return Gathering.into(response, gathering)
+        return Outcome.into(response, gathering)
       })
     ).pipe(
       Effect.catch((error) => (error._tag === "Late" ? Effect.die(error) : Effect.fail(error))),

@@ -6,7 +6,6 @@ import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import { Budget } from "@assembly-effect/auth/unstable/Budget"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
-import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
@@ -160,7 +159,7 @@ const toRefusal = (
       ...(code === undefined ? undefined : { code: Redaction.code(code, secrets) }),
       ...Exchange.requestIdOf(headers, secrets)
     }
-    return toError(refusal, Option.getOrUndefined(Wait.named(headers, json, now)))
+    return toError(refusal, Option.getOrUndefined(Outcome.wait(headers, json, now)))
   })
 
 /** The error of a response that is read as a stream if its status is the expected success. */
