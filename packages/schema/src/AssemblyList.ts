@@ -76,7 +76,16 @@ const Code = Schema.optionalKey(Schema.NullOr(Schema.String))
 const Text = lenient(Schema.String)
 const Amount = lenient(Schema.Finite)
 
-const fieldsOfEntry = {
+/**
+ * One Assembly of the list. The entry is beyond the specification, which does not define this object. `id`, which
+ * `Assemblies.get` takes, and `created` are always present. Any other field may be missing or null, and unknown fields
+ * are kept. `ok` and `error` determine the state (`Assembly.state`), so a value of the wrong type in these fields is an
+ * error. Any other optional field whose value has the wrong type is left out.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Entry = extensible({
   id: AssemblyId,
   created: Schema.String,
   ok: Code,
@@ -87,18 +96,7 @@ const fieldsOfEntry = {
   bytes_received: Amount,
   bytes_usage: Amount,
   execution_duration: Amount
-}
-
-/**
- * One Assembly of the list. The entry is beyond the specification, which does not define this object. `id`, which
- * `Assemblies.get` takes, and `created` are always present. Any other field may be missing or null, and unknown fields
- * are kept. `ok` and `error` determine the state (`Assembly.state`), so a value of the wrong type in these fields is an
- * error. Any other optional field whose value has the wrong type is left out.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Entry = named<Entry, Schema.JsonObject>()(extensible(fieldsOfEntry))
+}).pipe(named<Entry, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models

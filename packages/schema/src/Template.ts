@@ -29,13 +29,6 @@ export const IdOrName = pathSegment({ allowsSlash: true })
 
 const auth = extensible({ max_size: Schema.optionalKey(ByteSize) }).check(generateFew(2))
 
-const fieldsOfContent = {
-  fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
-  notify_url: Schema.optionalKey(Schema.NullOr(NonEmptyString)),
-  allow_steps_override: Schema.optionalKey(Schema.Boolean),
-  auth: Schema.optionalKey(auth)
-}
-
 /** Reports the problems of Steps with their paths. */
 const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
   (steps) => StepRules.problems(steps).map(({ message, path }) => ({ path, issue: message })),
@@ -58,7 +51,10 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
  */
 export const Content = extensible({
   steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3), areInstructions)),
-  ...fieldsOfContent
+  fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
+  notify_url: Schema.optionalKey(Schema.NullOr(NonEmptyString)),
+  allow_steps_override: Schema.optionalKey(Schema.Boolean),
+  auth: Schema.optionalKey(auth)
 })
   .check(generateFew(4))
   .pipe(named<Content, Schema.JsonObject>())

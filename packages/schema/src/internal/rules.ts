@@ -63,39 +63,29 @@ export const partAt = (target: unknown, path: Path): Option.Option<unknown> => {
   return Object.hasOwn(target, key) ? partAt(target[key], rest) : Option.none()
 }
 
-/** Changes the parent of the part at a path. None if there is no such parent. */
-const changeParent = (
-  target: unknown,
-  path: Path,
-  to: (parent: Parent, key: PropertyKey) => Option.Option<unknown>
-): Option.Option<unknown> => {
-  const [key, ...rest] = path
-  if (key === undefined || !isParent(target)) return Option.none()
-  if (rest.length === 0) return to(target, key)
-  return Option.flatMap(partAt(target, [key]), (part) =>
-    Option.flatMap(changeParent(part, rest, to), (changed) => withPart(target, key, changed))
-  )
-}
-
 /** A copy of the same class. */
 const copyOf = (target: object): object =>
   Object.create(Object.getPrototypeOf(target), Object.getOwnPropertyDescriptors(target))
 
 const plain = { configurable: true, enumerable: true, writable: true }
 
-/** Adds a key to an object, but no element to an array. */
-const withPart = (parent: Parent, key: PropertyKey, value: unknown): Option.Option<unknown> => {
-  if (Array.isArray(parent)) {
-    return typeof key === "number" && Object.hasOwn(parent, key) ? Option.some(parent.with(key, value)) : Option.none()
-  }
-  if (typeof key === "number") return Option.none()
-  return Option.some(Object.defineProperty(copyOf(parent), key, { ...plain, value }))
-}
-
-const withoutPart = (parent: Parent, key: PropertyKey): Option.Option<unknown> => {
-  if (Array.isArray(parent) || !Object.hasOwn(parent, key)) return Option.none()
-  const copy = copyOf(parent)
-  Reflect.deleteProperty(copy, key)
+/**
+ * A copy of a value whose part at a path is another, or is taken out. None if there is no place for this change: a key is
+ * added to an object only, and taken out of an object only.
+ */
+const withPart = (target: unknown, path: Path, part: Option.Option<unknown>): Option.Option<unknown> => {
+  const [key, ...rest] = path
+  if (key === undefined) return part
+  const isArray = Array.isArray(target)
+  if (!isParent(target) || isArray !== (typeof key === "number")) return Option.none()
+  const isAdded = rest.length === 0 && !isArray && Option.isSome(part)
+  if (!isAdded && !Object.hasOwn(target, key)) return Option.none()
+  const changed = rest.length === 0 ? part : withPart(target[key], rest, part)
+  if (isArray) return Option.map(changed, (value) => target.with(Number(key), value))
+  if (Option.isNone(changed) && rest.length > 0) return changed
+  const copy = copyOf(target)
+  if (Option.isSome(changed)) Object.defineProperty(copy, key, { ...plain, value: changed.value })
+  else Reflect.deleteProperty(copy, key)
   return Option.some(copy)
 }
 
@@ -103,13 +93,13 @@ const withoutPart = (parent: Parent, key: PropertyKey): Option.Option<unknown> =
 export const setter =
   (path: Path, value: unknown): Change["apply"] =>
   (valid) =>
-    path.length === 0 ? Option.some(value) : changeParent(valid, path, (parent, key) => withPart(parent, key, value))
+    withPart(valid, path, Option.some(value))
 
 /** Removes the key at a path. */
 const remover =
   (path: Path): Change["apply"] =>
   (valid) =>
-    changeParent(valid, path, withoutPart)
+    withPart(valid, path, Option.none())
 
 export const pathIn = (form: Form, keys: ReadonlyArray<Key>): Path =>
   keys.map((key) => (typeof key === "object" ? key[form === "decoded" ? 0 : 1] : key))

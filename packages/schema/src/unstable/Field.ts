@@ -9,8 +9,6 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 
-const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })
-
 // One check is faster than separate checks for the minimum and for an integer, and statistics contain tens of thousands
 // of integers.
 const isIntegerFrom = (minimum: number) =>
@@ -28,7 +26,9 @@ const isIntegerFrom = (minimum: number) =>
  * @since 0.1.0
  * @category schemas
  */
-export const NonNegativeNumber = Schema.Finite.check(isAtLeastZero)
+export const NonNegativeNumber = Schema.Finite.check(
+  Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })
+)
 
 /**
  * An integer of at least 0, without an upper bound, because the specification sets no limit for counts and totals.

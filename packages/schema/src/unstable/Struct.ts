@@ -47,14 +47,11 @@ type Rest<S> = Omit<S, keyof Schema.Top>
  * @since 0.1.0
  * @category utilities
  */
-export const named: {
-  <Self>(): <S extends Schema.Codec<unknown, unknown>>(schema: S) => Named<Self, S> & Rest<S>
-  <Self, Wire>(): <S extends Schema.Codec<unknown, unknown>>(schema: S) => Named<Self, S, Wire> & Rest<S>
-} =
-  <Self, Wire>() =>
-  <S extends Schema.Codec<unknown, unknown>>(schema: S): Named<Self, S, Wire> & Rest<S> =>
+export const named =
+  <Self, Wire = never>() =>
+  <S extends Schema.Codec<unknown, unknown>>(schema: S) =>
     // The cast changes only the names of the types.
-    schema as unknown as Named<Self, S, Wire> & Rest<S>
+    schema as unknown as Named<Self, S, [Wire] extends [never] ? S["Encoded"] : Wire> & Rest<S>
 
 type Names<Fields> = { readonly [K in keyof Fields]?: string }
 
