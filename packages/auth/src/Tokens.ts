@@ -88,14 +88,6 @@ export type Options = Schema.Codec.Encoded<typeof Settings>
 
 const decode = Rules.decoder("Tokens.layer", Settings)
 
-/** `requestTimeout` is in milliseconds. */
-interface Environment {
-  readonly send: Sender.Sender
-  readonly credentials: Credentials.Credentials["Service"]
-  readonly requestTimeout: number
-  readonly budget: Budget.Budget | undefined
-}
-
 type TokenResponse = typeof Auth.TokenResponse.Type
 
 /** The maximum size of a response in bytes. A response with a token is much smaller. */
@@ -105,7 +97,7 @@ const encodeForm = Schema.encodeSync(Auth.TokenRequest)
 const decodeToken = Schema.decodeUnknownOption(Auth.TokenResponse)
 const decodeError = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
-const toRequest = ({ audience, baseUrl, scopes }: TokenStore.Grant, { credentials }: Environment): Sender.Outgoing => {
+const toRequest = ({ audience, authKey, baseUrl, scopes }: TokenStore.Grant, secret: string): Sender.Outgoing => {
   const [first, ...others] = scopes
   // As `Tokens` documents, a scope with white space is a defect.
   const form = encodeForm(Auth.TokenRequest.make(first === undefined ? {} : { scope: [first, ...others] }))
@@ -116,7 +108,7 @@ const toRequest = ({ audience, baseUrl, scopes }: TokenStore.Grant, { credential
     path: `${pathname.replace(/\/+$/, "")}/token`,
     headers: {
       accept: "application/json",
-      authorization: `Basic ${Base64.encode(`${credentials.key}:${Redacted.value(credentials.secret)}`)}`
+      authorization: `Basic ${Base64.encode(`${authKey}:${secret}`)}`
     },
     // The program may choose another audience than `api2`.
     body: {
@@ -172,7 +164,7 @@ const lost = ({ code, permanent, description }: Outcome.Lost) =>
 /** The token in a response, or its error. `now` is the local time in milliseconds since 1970. */
 const read = (
   grant: TokenStore.Grant,
-  { credentials }: Environment,
+  secret: string,
   gathered: Outcome.Gathered,
   now: number
 ): Effect.Effect<TokenResponse, AuthError.AuthError> => {
@@ -184,7 +176,7 @@ const read = (
   if (isOk && typeof end !== "string") return Effect.fail(lost(end))
   const { description, text } = Outcome.textOf(gathered, maxBytes)
   const body = description === undefined ? Option.getOrUndefined(Outcome.parseJson(text)) : undefined
-  const code = codeOf(body, Redacted.value(credentials.secret))
+  const code = codeOf(body, secret)
   const token = decodeToken(body)
   if (isOk && code === undefined && Option.isSome(token)) return Effect.succeed(token.value)
   return Effect.fail(toError(grant, status, code, description, Outcome.wait(headers, body, now)))
@@ -196,30 +188,6 @@ const notAdmitted = ({ message, wait }: Budget.NotAdmitted): AuthError.AuthError
     onNone: () => new AuthError.TokenUnavailable({ description: message }),
     onSome: (retryAfter) => new AuthError.TokenRateLimited({ retryAfter })
   })
-
-/**
- * Requests one token. The credentials are sent only to the checked base URL, and redirects are not followed. The wait
- * for the budget does not count towards the time limit; the operation that needs the token may time out earlier.
- */
-const requestToken = Effect.fnUntraced(function* (
-  grant: TokenStore.Grant,
-  environment: Environment
-): Effect.fn.Return<TokenResponse, AuthError.AuthError> {
-  const { budget, requestTimeout, send } = environment
-  if (budget !== undefined) {
-    const permit = { url: grant.baseUrl, need: "request", until: Infinity } as const
-    yield* Effect.mapError(budget.enter(permit), notAdmitted)
-  }
-  const limits = { maxBytes, millis: requestTimeout }
-  const gathered = yield* Effect.mapError(send(toRequest(grant, environment), limits), (error) =>
-    error._tag === "Lost"
-      ? lost(error)
-      : new AuthError.TokenUnavailable({ description: `no response after ${requestTimeout / 1000} s` })
-  )
-  return yield* Effect.tapError(read(grant, environment, gathered, yield* Clock.currentTimeMillis), (error) =>
-    budget !== undefined && error._tag === "TokenRateLimited" ? budget.pause("request", error.retryAfter) : Effect.void
-  )
-})
 
 /** A token, and how long `get` returns it without another token request, in milliseconds. */
 interface Lease {
@@ -270,10 +238,7 @@ const toLease = (token: TokenStore.Token, now: number, most = timeUntil(token.re
   millis: Math.min(most, timeUntil(token.expiresAt, now))
 })
 
-const hasValue =
-  (value: Redacted.Redacted) =>
-  (token: TokenStore.Token): boolean =>
-    Equal.equals(token.value, value)
+const hasValue = (token: TokenStore.Token, value: Redacted.Redacted): boolean => Equal.equals(token.value, value)
 
 /**
  * Makes the `Tokens` service from the `Credentials`, the `HttpClient` and the `TokenStore` in the context.
@@ -285,20 +250,17 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const { audience = "api2", scopes, ...times } = yield* decode(options)
   const maxWait = Duration.toMillis(times.maxWait ?? 60_000)
   const renewBefore = Duration.toMillis(times.renewBefore ?? 60_000)
-  const credentials = yield* Credentials.Credentials
+  const { key: authKey, secret } = yield* Credentials.Credentials
   const store = Option.getOrUndefined(yield* Effect.serviceOption(TokenStore.TokenStore))
   const load = (grant: TokenStore.Grant) => store?.load(grant) ?? Effect.succeedNone
-  const environment: Environment = {
-    send: Sender.of(yield* HttpClient.HttpClient),
-    credentials,
-    requestTimeout: Duration.toMillis(times.requestTimeout ?? 30_000),
-    budget: yield* Budget.Budget
-  }
+  const send = Sender.of(yield* HttpClient.HttpClient)
+  const budget = yield* Budget.Budget
+  const limits = { maxBytes, millis: Duration.toMillis(times.requestTimeout ?? 30_000) }
   const allScopes = scopes === undefined ? undefined : [...new Set(scopes)].toSorted()
   const memories = MutableHashMap.empty<TokenStore.Grant, Memory>()
 
   const grantOf = ({ baseUrl, scope }: Request): TokenStore.Grant => ({
-    authKey: credentials.key,
+    authKey,
     audience,
     baseUrl,
     scopes: allScopes ?? (scope === undefined ? [] : [scope])
@@ -310,10 +272,30 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     return memory
   }
 
+  /**
+   * Requests one token. The credentials are sent only to the checked base URL, and redirects are not followed. The wait
+   * for the budget does not count towards the time limit; the operation that needs the token may time out earlier.
+   */
+  const request = Effect.fnUntraced(function* (
+    grant: TokenStore.Grant
+  ): Effect.fn.Return<TokenResponse, AuthError.AuthError> {
+    const admission = budget?.enter({ url: grant.baseUrl, need: "request", until: Infinity })
+    yield* Effect.mapError(admission ?? Effect.void, notAdmitted)
+    const plain = Redacted.value(secret)
+    const gathered = yield* Effect.mapError(send(toRequest(grant, plain), limits), (error) =>
+      error._tag === "Lost"
+        ? lost(error)
+        : new AuthError.TokenUnavailable({ description: `no response after ${limits.millis / 1000} s` })
+    )
+    return yield* Effect.tapError(read(grant, plain, gathered, yield* Clock.currentTimeMillis), (error) =>
+      budget && error._tag === "TokenRateLimited" ? budget.pause("request", error.retryAfter) : Effect.void
+    )
+  })
+
   const mint = Effect.fnUntraced(
     function* (grant: TokenStore.Grant, memory: Memory) {
       const asked = yield* Clock.currentTimeMillis
-      const token = toToken(yield* requestToken(grant, environment), asked, renewBefore)
+      const token = toToken(yield* request(grant), asked, renewBefore)
       memory.latest = token
       if (store !== undefined) yield* store.save(grant, token)
       return toLease(token, yield* Clock.currentTimeMillis)
@@ -336,7 +318,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     const now = yield* Clock.currentTimeMillis
     const current = [stored, memory.latest].find(
       (token) =>
-        token !== undefined && isLater(token.expiresAt, now) && !memory.refused.some((value) => hasValue(value)(token))
+        token !== undefined && isLater(token.expiresAt, now) && !memory.refused.some((value) => hasValue(token, value))
     )
     if (current !== undefined && isLater(current.renewAt, now)) {
       memory.latest = current
@@ -362,11 +344,12 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     get: (request) => Effect.map(Cache.get(leases, grantOf(request)), ({ token }) => token),
     refused: Effect.fnUntraced(function* (value) {
       for (const [grant, memory] of memories) {
-        if (memory.latest === undefined || !hasValue(value)(memory.latest)) continue
+        if (memory.latest === undefined || !hasValue(memory.latest, value)) continue
         memory.latest = undefined
         memory.refused = [value, ...memory.refused].slice(0, maxRefused)
-        yield* Cache.invalidateWhen(leases, grant, ({ token }) => hasValue(value)(token))
-        if (store !== undefined && Option.exists(yield* load(grant), hasValue(value))) yield* store.forget(grant)
+        yield* Cache.invalidateWhen(leases, grant, ({ token }) => hasValue(token, value))
+        if (store !== undefined && Option.exists(yield* load(grant), (token) => hasValue(token, value)))
+          yield* store.forget(grant)
       }
     })
   })
