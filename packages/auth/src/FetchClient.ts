@@ -8,7 +8,6 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Guard from "./internal/guard.ts"
 import { fromCause, Gathering, Lost } from "./unstable/Outcome.ts"
 import * as Sender from "./unstable/Sender.ts"
 
@@ -19,7 +18,7 @@ const merged = (init: RequestInit | undefined, headers: Readonly<Record<string, 
     const { "content-length": _, ...given } = Object.fromEntries(new globalThis.Headers(init.headers))
     return { ...given, ...headers }
   } catch {
-    throw new Lost({ ...Guard.unsendable, sent: "no" })
+    throw new Lost({ ...Sender.refusals.unsendable, sent: "no" })
   }
 }
 
@@ -90,7 +89,7 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
           })
           known.add(origin)
           reader = readerOf(response)
-          if (Guard.isElsewhere(url, response.url)) throw Guard.answeredElsewhere
+          if (Sender.isElsewhere(url, response.url)) throw Sender.refusals.answeredElsewhere
           if (!gathering.isSettled) gathering.begin(response.status, Headers.fromInput(response.headers))
           pull()
         }

@@ -10,11 +10,10 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import * as Guard from "../internal/guard.ts"
 import * as Bytes from "./Bytes.ts"
 import * as Outcome from "./Outcome.ts"
 import { mapPieces } from "./Pieces.ts"
-import type { Outgoing } from "./Sender.ts"
+import * as Sender from "./Sender.ts"
 
 type Body = Stream.Stream<Uint8Array, unknown>
 
@@ -22,7 +21,7 @@ type Body = Stream.Stream<Uint8Array, unknown>
 const mostUnseen = 8 * 1024 * 1024
 
 /** The given bytes that have not left yet, in their order. A piece that the client holds too needs no more memory. */
-const makeGiven = (watch: Guard.Watch) => {
+const makeGiven = (watch: Sender.Watch) => {
   let pieces: Array<Uint8Array> = []
   let size = 0
   return {
@@ -50,7 +49,7 @@ const makeGiven = (watch: Guard.Watch) => {
 }
 
 /** Guards a streamed body, which is read once. */
-const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Watch): Guard.BodyGuard => {
+const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Sender.Watch): Sender.BodyGuard => {
   const { body } = ours
   if (body._tag !== "Stream") return { given: ours, holds: (leaving) => leaving === body }
   const bytes = makeGiven(watch)
@@ -62,7 +61,7 @@ const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Wat
   let isOurs = false
 
   const once: Body = Stream.suspend(() => {
-    if (isRead) return Stream.fromEffect(refuse(isStreamed ? Guard.readTwice : Guard.repeated))
+    if (isRead) return Stream.fromEffect(refuse(isStreamed ? Sender.refusals.readTwice : Sender.refusals.repeated))
     isRead = true
     return isOurs
       ? body.stream
@@ -79,12 +78,12 @@ const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Wat
       stream,
       (piece) => {
         seen += piece.length
-        return bytes.takes(piece, false) ? Effect.succeed([piece]) : refuse(Guard.changed)
+        return bytes.takes(piece, false) ? Effect.succeed([piece]) : refuse(Sender.refusals.changed)
       },
       Effect.suspend(() =>
         bytes.takes(new Uint8Array(), true) && seen === (body.contentLength ?? seen)
           ? Effect.void
-          : refuse(Guard.changed)
+          : refuse(Sender.refusals.changed)
       )
     )
   }
@@ -141,7 +140,7 @@ export interface FormLimits extends Outcome.Limits {
 export interface FormSender {
   (
     http: HttpClient.HttpClient,
-    request: Outgoing,
+    request: Sender.Outgoing,
     fields: Readonly<Record<string, string>>,
     limits: FormLimits
   ): Effect.Effect<Outcome.Gathered, Outcome.Lost | Outcome.Late>
@@ -175,7 +174,7 @@ export const send = <E = never>(
     let isDeclared = false
     let hasStatus = false
     const gathered = Outcome.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
-      Effect.flatMap(Guard.send(http, request, redirectMode(), guardStream), (response) => {
+      Effect.flatMap(Sender.sendOnce(http, request, redirectMode(), guardStream), (response) => {
         isDeclared = declaresLength(response)
         hasStatus = true
         return Outcome.into(response, gathering)

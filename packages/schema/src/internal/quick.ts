@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { NonNegativeInt, type NonNegativeNumber } from "../unstable/Field.ts"
 
@@ -16,8 +15,7 @@ import { NonNegativeInt, type NonNegativeNumber } from "../unstable/Field.ts"
 export const shortcut = <S extends Schema.Codec<unknown>>(schema: S, isExact: (input: unknown) => boolean) => {
   type Row = S["Type"]
   const codec = Schema.make<Schema.Codec<Row>>(schema.ast)
-  const parse: (input: unknown, options: object) => Effect.Effect<Row, SchemaIssue.Issue> =
-    SchemaParser.decodeUnknownEffect(codec)
+  const parse = SchemaParser.decodeUnknownEffect(codec)
   const isRow = (input: unknown): input is Row => isExact(input)
   const link = () =>
     Schema.link<Row>()(codec, { decode: SchemaGetter.passthrough(), encode: SchemaGetter.passthrough() })

@@ -121,13 +121,13 @@ export const set = (path: Path, to: Arbitrary.Arbitrary<unknown>, below: Path = 
 /** A rule in the forms in which `bad` has changes of the part at a path. */
 const inForms = (
   { at, code, name }: Pick<Options, "at" | "code" | "name">,
-  changes: (path: Path, form: Form) => Pick<Break, "bad" | "edge"> | undefined
+  changes: (path: Path, form: Form) => (Pick<Break, "bad"> & Partial<Break>) | undefined
 ): Rules =>
   inBoth((form) => {
     const path = pathIn(form, at)
     const found = changes(path, form)
     const parts = path.length === 0 ? [name] : [path.map(String).join("."), name]
-    return found === undefined ? [] : [{ name: parts.join(" "), at: path, path, code, ...found }]
+    return found === undefined ? [] : [{ name: parts.join(" "), at: path, path, code, edge: undefined, ...found }]
   })
 
 /**
@@ -151,8 +151,7 @@ export const rule = (options: Options): Rules =>
  */
 export const required = (at: ReadonlyArray<Key>, code?: string): Rules =>
   inForms({ at, name: "is required", code }, (path) => ({
-    bad: Arbitrary.Constant({ path, apply: remover(path) }),
-    edge: undefined
+    bad: Arbitrary.Constant({ path, apply: remover(path) })
   }))
 
 const unknown = Arbitrary.schema(Schema.String.check(Schema.isPattern(/^x_[a-z]{1,8}$/)))
@@ -165,8 +164,7 @@ const unknown = Arbitrary.schema(Schema.String.check(Schema.isPattern(/^x_[a-z]{
  */
 export const closed = (at: ReadonlyArray<Key> = [], code?: string): Rules =>
   inForms({ at, name: "has no unknown key", code }, (path) => ({
-    bad: Arbitrary.map(unknown, (key) => ({ path: [...path, key], apply: setter([...path, key], "surplus") })),
-    edge: undefined
+    bad: Arbitrary.map(unknown, (key) => ({ path: [...path, key], apply: setter([...path, key], "surplus") }))
   }))
 
 export const join = (all: ReadonlyArray<Rules>): Rules => inBoth((form) => all.flatMap((rules) => rules[form]))

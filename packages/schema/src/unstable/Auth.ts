@@ -108,10 +108,8 @@ const Scopes = Schema.String.check(
   Schema.isPattern(/^[!-~]+(?: [!-~]+)*$/u, { expected: "scopes separated by single spaces" })
 ).pipe(
   Schema.decodeTo(Schema.NonEmptyArray(Scope), {
-    decode: SchemaGetter.transform((text): readonly [string, ...Array<string>] => {
-      const [first = "", ...others] = text.split(" ")
-      return [first, ...others]
-    }),
+    // A text that is split has at least one part.
+    decode: SchemaGetter.transform((text) => text.split(" ") as [string, ...Array<string>]),
     encode: SchemaGetter.transform((scopes) => scopes.join(" "))
   })
 )

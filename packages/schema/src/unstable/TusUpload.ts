@@ -165,12 +165,9 @@ const noOther = Schema.Record(
 /**
  * The mandatory keys, which have values, and other keys, whose value may be null.
  */
-const MetadataRecord = Schema.make<
-  Schema.Codec<
-    (typeof mandatory)["Type"] & (typeof entries)["Type"],
-    (typeof mandatory)["Encoded"] & (typeof entries)["Encoded"]
-  >
->(Schema.StructWithRest(mandatory, [entries, noOther]).check(generateFew(6)).ast)
+const MetadataRecord = Schema.make<Schema.Codec<(typeof mandatory)["Type"] & (typeof entries)["Type"]>>(
+  Schema.StructWithRest(mandatory, [entries, noOther]).check(generateFew(6)).ast
+)
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
