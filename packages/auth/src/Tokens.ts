@@ -276,7 +276,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
    * Requests one token. The credentials are sent only to the checked base URL, and redirects are not followed. The wait
    * for the budget does not count towards the time limit; the operation that needs the token may time out earlier.
    */
-  const request = Effect.fnUntraced(function* (
+  const requestToken = Effect.fnUntraced(function* (
     grant: TokenStore.Grant
   ): Effect.fn.Return<TokenResponse, AuthError.AuthError> {
     const admission = budget?.enter({ url: grant.baseUrl, need: "request", until: Infinity })
@@ -295,7 +295,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const mint = Effect.fnUntraced(
     function* (grant: TokenStore.Grant, memory: Memory) {
       const asked = yield* Clock.currentTimeMillis
-      const token = toToken(yield* request(grant), asked, renewBefore)
+      const token = toToken(yield* requestToken(grant), asked, renewBefore)
       memory.latest = token
       if (store !== undefined) yield* store.save(grant, token)
       return toLease(token, yield* Clock.currentTimeMillis)

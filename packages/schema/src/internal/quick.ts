@@ -16,13 +16,12 @@ export const shortcut = <S extends Schema.Codec<unknown>>(schema: S, isExact: (i
   type Row = S["Type"]
   const codec = Schema.make<Schema.Codec<Row>>(schema.ast)
   const parse = SchemaParser.decodeUnknownEffect(codec)
-  const isRow = (input: unknown): input is Row => isExact(input)
   const link = () =>
     Schema.link<Row>()(codec, { decode: SchemaGetter.passthrough(), encode: SchemaGetter.passthrough() })
 
   return Schema.declareConstructor<Row, S["Encoded"]>()(
     [],
-    () => (input, _ast, options) => (isRow(input) ? Effect.succeed(input) : parse(input, options)),
+    () => (input, _ast, options) => (isExact(input) ? Effect.succeed(input as Row) : parse(input, options)),
     { toCodec: link, toCodecArbitrary: link }
   )
 }

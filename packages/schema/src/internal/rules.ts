@@ -316,14 +316,14 @@ const breaksIn = (schema: Codec, form: Form): ReadonlyArray<Break> => {
       const { message, path } = broken
       const part = parts.find((one) => one.every((key, index) => key === path[index])) ?? []
       const name = [part.join("."), message].filter((text) => text !== "").join(": ")
-      const rule = rules.get(name) ?? { name, at: part, path: part, code: codeOf(schema, path), bad: [], edge }
-      rule.bad.push({ path, apply, value })
-      rules.set(name, rule)
+      const found = rules.get(name) ?? { name, at: part, path: part, code: codeOf(schema, path), bad: [], edge }
+      found.bad.push({ path, apply, value })
+      rules.set(name, found)
     }
   }
   const all = (changes: ReadonlyArray<Change>) => oneOf(...changes.map((change) => Arbitrary.Constant(change)))
-  return Array.from(rules.values(), ({ bad, edge, ...rule }) => ({
-    ...rule,
+  return Array.from(rules.values(), ({ bad, edge, ...found }) => ({
+    ...found,
     bad: all(few(bad)),
     edge: edge.length === 0 ? undefined : all(edge)
   }))

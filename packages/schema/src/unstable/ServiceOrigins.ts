@@ -157,10 +157,8 @@ const siblingsOf = (own: string): ReadonlyArray<string> => {
 }
 
 const matches = (entry: string, origin: string): boolean => {
-  const star = entry.indexOf("*")
-  if (star === -1) return entry === origin
-  const before = entry.slice(0, star)
-  const after = entry.slice(star + 1)
+  const [before = "", after] = entry.split("*")
+  if (after === undefined) return entry === origin
   return (
     origin.startsWith(before) &&
     origin.endsWith(after) &&

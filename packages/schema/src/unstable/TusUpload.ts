@@ -123,14 +123,14 @@ export type Concat = typeof Concat.Type
 
 const keyPattern = /^[\x21-\x2b\x2d-\x7e]+$/
 
-const text = "[ -~\\u00a0-\\u024f\\u4e00-\\u9fff\\u{1f300}-\\u{1f64f}]"
+const character = "[ -~\\u00a0-\\u024f\\u4e00-\\u9fff\\u{1f300}-\\u{1f64f}]"
 
 // A value with a lone surrogate is refused: the header contains the UTF-8 bytes of the value in Base64, and UTF-8
 // cannot encode a lone surrogate.
 const isText = (minLength: number) =>
   Schema.makeFilter<string>((value) => value.isWellFormed(), {
     expected: "valid Unicode",
-    arbitraryConstraint: { patterns: [{ source: `^${text}{${minLength},24}$`, flags: "u" }] }
+    arbitraryConstraint: { patterns: [{ source: `^${character}{${minLength},24}$`, flags: "u" }] }
   })
 
 const Value = Schema.NullOr(Schema.String.check(isText(0)))
@@ -186,9 +186,9 @@ const decodeValue = (value: string): Result.Result<string, string> =>
  */
 const decode = (header: string, options: SchemaAST.ParseOptions) => {
   const issues: Array<SchemaIssue.Issue> = []
-  const broken = (expected: string, path: ReadonlyArray<string>) => {
+  const broken = (expected: string, at: ReadonlyArray<string>) => {
     const issue = new SchemaIssue.InvalidValue({ expected }, header, options)
-    issues.push(path.length === 0 ? issue : new SchemaIssue.Pointer(path, issue))
+    issues.push(at.length === 0 ? issue : new SchemaIssue.Pointer(at, issue))
   }
   const found = new Map<string, string | null>()
   for (const entry of header.split(",")) {
