@@ -18,7 +18,7 @@ const merged = (init: RequestInit | undefined, headers: Readonly<Record<string, 
     const { "content-length": _, ...given } = Object.fromEntries(new globalThis.Headers(init.headers))
     return { ...given, ...headers }
   } catch {
-    throw new Lost({ ...Sender.refusals.unsendable, sent: "no" })
+    throw new Lost({ ...Sender.unsendable, sent: "no" })
   }
 }
 
@@ -89,7 +89,7 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
           })
           known.add(origin)
           reader = readerOf(response)
-          if (Sender.isElsewhere(url, response.url)) throw Sender.refusals.answeredElsewhere
+          if (Sender.isElsewhere(url, response.url)) throw Sender.answeredElsewhere
           if (!gathering.isSettled) gathering.begin(response.status, Headers.fromInput(response.headers))
           pull()
         }

@@ -67,20 +67,47 @@ const refusal = (code: string, description: string, permanent = true): Outcome.L
   new Outcome.Lost({ code, description: `the ${description}`, sent: "maybe", permanent })
 
 /**
- * Why the guard, or a client, refuses a request or its response. After `repeated`, the first send may have arrived.
+ * The client repeats the request. The first send may have arrived.
  *
  * @since 0.1.0
- * @category constants
+ * @category failures
  */
-export const refusals = {
-  repeated: refusal("REQUEST_REPEATED", "HTTP client would have sent the request a second time", false),
-  readTwice: refusal("BODY_READ_TWICE", "HTTP client read the request body twice"),
-  changed: refusal("BODY_CHANGED", "HTTP client changed the request body"),
-  followed: refusal("REQUEST_REDIRECTED", "HTTP client would have followed a redirect"),
-  elsewhere: refusal("REQUEST_REDIRECTED", "HTTP client would have sent the request to another origin"),
-  unsendable: refusal("ERR_INVALID_ARG_TYPE", "HTTP client refuses the request"),
-  answeredElsewhere: refusal("REQUEST_REDIRECTED", "response came from another URL than the requested one")
-}
+export const repeated = refusal("REQUEST_REPEATED", "HTTP client would have sent the request a second time", false)
+
+/**
+ * The client reads a body that can be read only once again.
+ *
+ * @since 0.1.0
+ * @category failures
+ */
+export const readTwice = refusal("BODY_READ_TWICE", "HTTP client read the request body twice")
+
+/**
+ * The client sends another body.
+ *
+ * @since 0.1.0
+ * @category failures
+ */
+export const changed = refusal("BODY_CHANGED", "HTTP client changed the request body")
+
+/**
+ * The client refuses the request, because it cannot be sent.
+ *
+ * @since 0.1.0
+ * @category failures
+ */
+export const unsendable = refusal("ERR_INVALID_ARG_TYPE", "HTTP client refuses the request")
+
+/**
+ * The response came from another URL.
+ *
+ * @since 0.1.0
+ * @category failures
+ */
+export const answeredElsewhere = refusal("REQUEST_REDIRECTED", "response came from another URL than the requested one")
+
+const followed = refusal("REQUEST_REDIRECTED", "HTTP client would have followed a redirect")
+const elsewhere = refusal("REQUEST_REDIRECTED", "HTTP client would have sent the request to another origin")
 
 const urlOf = (request: Request): URL | undefined => Option.getOrUndefined(HttpClientRequest.toUrl(request))
 
@@ -88,12 +115,12 @@ const lengthOf = (body: Request["body"]): number | undefined => (body._tag === "
 
 /** The error if a request that is sent has another origin, or declares another length or encoding, than ours. */
 const change = (ours: Request, leaving: Request): Outcome.Lost | undefined => {
-  if (leaving.url !== ours.url && urlOf(leaving)?.origin !== urlOf(ours)?.origin) return refusals.elsewhere
+  if (leaving.url !== ours.url && urlOf(leaving)?.origin !== urlOf(ours)?.origin) return elsewhere
   const length = lengthOf(ours.body)
   const declared = [lengthOf(leaving.body), leaving.headers["content-length"]]
   const hasLength = declared.every((one) => length === undefined || Number(one ?? length) === length)
   const hasEncoding = leaving.headers["content-encoding"] === ours.headers["content-encoding"]
-  return hasLength && hasEncoding ? undefined : refusals.changed
+  return hasLength && hasEncoding ? undefined : changed
 }
 
 /**
@@ -168,9 +195,9 @@ export const sendOnce = (
     let first: Request | undefined
 
     const objection = (leaving: Request): Outcome.Lost | undefined => {
-      if (first === undefined) return change(given, leaving) ?? (holds(leaving.body) ? undefined : refusals.changed)
-      if (leaving.method !== ours.method || urlOf(leaving)?.href !== urlOf(first)?.href) return refusals.followed
-      return ours.method === "GET" || ours.method === "HEAD" ? change(given, leaving) : refusals.repeated
+      if (first === undefined) return change(given, leaving) ?? (holds(leaving.body) ? undefined : changed)
+      if (leaving.method !== ours.method || urlOf(leaving)?.href !== urlOf(first)?.href) return followed
+      return ours.method === "GET" || ours.method === "HEAD" ? change(given, leaving) : repeated
     }
 
     /** Is called before each send. A predicate of the HTTP client can fail only by an exception. */
@@ -180,7 +207,7 @@ export const sendOnce = (
       const init = fiber && Context.getOrUndefined(fiber.context, Options)
       // Effect iterates over the headers among the options of `fetch`.
       const headers = Result.try(() => new Headers(init?.headers ?? undefined))
-      const found = objection(leaving) ?? (Result.isSuccess(headers) ? undefined : refusals.unsendable)
+      const found = objection(leaving) ?? (Result.isSuccess(headers) ? undefined : unsendable)
       if (found !== undefined)
         watch.refusal ??= new Outcome.Lost({ ...found, sent: first === undefined ? "no" : "maybe" })
       if (watch.refusal !== undefined) throw watch.refusal
@@ -212,7 +239,7 @@ export const sendOnce = (
       }),
       Effect.flatMap((response) => {
         const asked = urlOf(response.request)?.href ?? response.url
-        if (isElsewhere(asked, response.url)) watch.refusal ??= refusals.answeredElsewhere
+        if (isElsewhere(asked, response.url)) watch.refusal ??= answeredElsewhere
         // If no send was observed, the request that belongs to the response is checked instead.
         if (first === undefined) watch.refusal ??= change(given, response.request)
         known.hosts.add(url?.host)

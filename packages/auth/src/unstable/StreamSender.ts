@@ -61,7 +61,7 @@ const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Sender.Wa
   let isOurs = false
 
   const once: Body = Stream.suspend(() => {
-    if (isRead) return Stream.fromEffect(refuse(isStreamed ? Sender.refusals.readTwice : Sender.refusals.repeated))
+    if (isRead) return Stream.fromEffect(refuse(isStreamed ? Sender.readTwice : Sender.repeated))
     isRead = true
     return isOurs
       ? body.stream
@@ -78,12 +78,12 @@ const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Sender.Wa
       stream,
       (piece) => {
         seen += piece.length
-        return bytes.takes(piece, false) ? Effect.succeed([piece]) : refuse(Sender.refusals.changed)
+        return bytes.takes(piece, false) ? Effect.succeed([piece]) : refuse(Sender.changed)
       },
       Effect.suspend(() =>
         bytes.takes(new Uint8Array(), true) && seen === (body.contentLength ?? seen)
           ? Effect.void
-          : refuse(Sender.refusals.changed)
+          : refuse(Sender.changed)
       )
     )
   }
