@@ -172,13 +172,11 @@ const MetadataRecord = Schema.make<Schema.Codec<(typeof mandatory)["Type"] & (ty
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const decodeValue = (value: string): Result.Result<string, string> =>
-  base64.test(value)
-    ? Result.try({
-        try: () => utf8.decode(Result.getOrThrow(Base64.decode(value))),
-        catch: () => "UTF-8 text in Base64"
-      })
-    : Result.fail("padded Base64 in the standard alphabet")
+const decodeValue = (value: string): Result.Result<string, string> => {
+  const bytes = base64.test(value) ? Base64.decode(value) : undefined
+  if (bytes === undefined || Result.isFailure(bytes)) return Result.fail("padded Base64 in the standard alphabet")
+  return Result.try({ try: () => utf8.decode(bytes.success), catch: () => "UTF-8 text in Base64" })
+}
 
 /**
  * Reads the entries of a header. Reports every entry whose key is empty or repeated, or whose value is not UTF-8 text
