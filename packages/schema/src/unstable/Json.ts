@@ -21,7 +21,7 @@ export const maxDepth = 128
 
 const quote = 0x22
 const backslash = 0x5c
-/** The opening ones. The code of each closing one is greater by 2. */
+/** The codes of `[` and `{`. The code of each closing one is greater by 2. */
 const bracket = 0x5b
 const brace = 0x7b
 
