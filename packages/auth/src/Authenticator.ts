@@ -105,12 +105,9 @@ export const layerSignedNoDeps = (
           Effect.withFiber((fiber) => {
             const validFor = clockSkew === undefined ? window : window + Duration.toMillis(clockSkew)
             const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-            return Effect.flatMap(random.uuidV4(), (nonce) =>
-              Effect.map(
-                Signer.signParams(signer, params, { key, expires: now + validFor, nonce, nonceIn }),
-                (signed) => ({ _tag: "Signature", ...signed })
-              )
-            )
+            const sign = (nonce: string) =>
+              Signer.signParams(signer, params, { key, expires: now + validFor, nonce, nonceIn })
+            return Effect.map(Effect.flatMap(random.uuidV4(), sign), (signed) => ({ _tag: "Signature", ...signed }))
           })
       })
     })

@@ -79,8 +79,6 @@ const makeKeyValueStore = Effect.gen(function* () {
     yield* entries.set(yield* nameOf(grant), Bytes.join([nonce, sealed]))
   })
 
-  const forget = (grant: TokenStore.Grant) => Effect.flatMap(nameOf(grant), (name) => entries.remove(name))
-
   /** Logs a failure or a timeout of an access to the store as a warning, and returns `fallback`. */
   const tolerate =
     <B>(method: string, fallback: B) =>
@@ -97,7 +95,7 @@ const makeKeyValueStore = Effect.gen(function* () {
   return {
     load: (grant) => load(grant).pipe(tolerate("load", Option.none<TokenStore.Token>())),
     save: (grant, token) => save(grant, token).pipe(tolerate("save", undefined)),
-    forget: (grant) => forget(grant).pipe(tolerate("forget", undefined))
+    forget: (grant) => Effect.flatMap(nameOf(grant), (name) => entries.remove(name)).pipe(tolerate("forget", undefined))
   } satisfies TokenStore.TokenStore["Service"]
 })
 

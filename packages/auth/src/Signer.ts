@@ -87,11 +87,8 @@ export const make = Effect.fnUntraced(function* (options: Options & { readonly s
   const key = yield* Hmac.key(algorithm, options.secret)
   return Signer.of({
     sign: (text) =>
-      mac.sign(key, utf8.encode(text)).pipe(
-        Effect.map((tag) => toSignature(algorithm, Hex.encode(tag))),
-        // HMAC over bytes with an imported key cannot fail in a way that a caller could handle.
-        Effect.orDie
-      )
+      // HMAC over bytes with an imported key cannot fail in a way that a caller could handle.
+      Effect.map(Effect.orDie(mac.sign(key, utf8.encode(text))), (tag) => toSignature(algorithm, Hex.encode(tag)))
   })
 })
 

@@ -10,7 +10,6 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
@@ -114,10 +113,10 @@ const make = Effect.gen(function* () {
   const signer = yield* Signer.make({ secret, algorithm: "sha256" })
   return SmartCdn.of({
     signedUrl: Effect.fnUntraced(function* (request) {
-      const checked = check(request)
-      if (Result.isFailure(checked)) {
-        return yield* new InvalidRequest({ operation: "SmartCdn.signedUrl", issues: checked.failure })
-      }
+      yield* Effect.mapError(
+        Effect.fromResult(check(request)),
+        (issues) => new InvalidRequest({ operation: "SmartCdn.signedUrl", issues })
+      )
       const { expiresAt = (yield* Clock.currentTimeMillis) + lifetime, input, template, workspace } = request
       const query = toQuery(key, request.urlParams ?? {}, millisOf(expiresAt))
       const path = `${encodeURIComponent(template)}/${encodeURIComponent(input)}?${query}`

@@ -1,4 +1,4 @@
-import * as Wait from "@assembly-effect/auth/unstable/Wait"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Option } from "effect"
 import { Headers } from "effect/http"
@@ -9,9 +9,9 @@ const forms = ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT"
 
 /** The wait in milliseconds that headers and a body name, 5 seconds before the moment. */
 const waitOf = (headers: Readonly<Record<string, string>>, body: unknown = undefined) =>
-  Option.getOrUndefined(Option.map(Wait.named(Headers.fromInput(headers), body, moment - 5_000), Duration.toMillis))
+  Option.getOrUndefined(Option.map(Outcome.wait(Headers.fromInput(headers), body, moment - 5_000), Duration.toMillis))
 
-describe("Wait.named", () => {
+describe("Outcome.wait", () => {
   it.each(forms)("Retry-After %s is the time until then, and 0 if the Date header is the same", (date) => {
     assert.strictEqual(waitOf({ "retry-after": date }), 5_000)
     assert.strictEqual(waitOf({ "retry-after": date, date }), 0)
@@ -36,8 +36,8 @@ describe("Wait.named", () => {
   })
 })
 
-describe("Wait.clockSkew", () => {
+describe("Outcome.clockSkew", () => {
   it.each(forms)("Date %s, a second behind the local clock, is a skew of -1,000 ms", (date) =>
-    assert.deepStrictEqual(Wait.clockSkew(Headers.fromInput({ date }), moment + 1_000), Option.some(-1_000))
+    assert.deepStrictEqual(Outcome.clockSkew(Headers.fromInput({ date }), moment + 1_000), Option.some(-1_000))
   )
 })

@@ -5,12 +5,12 @@
  * nor the Status. Only the form field of {@link CreateForm}, and some fields of {@link Status} and {@link File}, are in
  * spec.md.
  */
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { generateFew, lenient, objects, objectsByKey } from "./internal/field.ts"
+import * as SchemaGetter from "effect/SchemaGetter"
+import { ByteSize, Count, generateFew, lenient, NonEmptyString, RegularExpression } from "./unstable/Field.ts"
 import * as Identifier from "./Identifier.ts"
-import { named, type Structure } from "./unstable/Named.ts"
-import { extensible, renamed } from "./internal/struct.ts"
-import { ByteSize, Count, NonEmptyString, RegularExpression } from "./unstable/Scalar.ts"
+import { extensible, named, renamed, type Structure } from "./unstable/Struct.ts"
 
 /**
  * The id of an Assembly: 32 lowercase hexadecimal digits. Anybody who knows the id can read the Status, so a client
@@ -29,6 +29,29 @@ export const AssemblyId = Schema.String.check(
  * @category models
  */
 export type AssemblyId = typeof AssemblyId.Type
+
+/** Filters the input of a schema. `sift` removes values of the wrong type before the schema decodes the rest. */
+const sifted = <S extends Schema.Codec<unknown>>(schema: S, sift: (input: unknown) => unknown) =>
+  Schema.make<Schema.Codec<S["Type"], S["Encoded"]>>(
+    Schema.Unknown.pipe(
+      Schema.decodeTo(schema, {
+        decode: SchemaGetter.transform<S["Encoded"], unknown>(sift),
+        encode: SchemaGetter.passthrough<unknown>()
+      })
+    ).ast
+  )
+
+/** An array of objects. Elements that are not objects are left out. */
+const objects = <S extends Schema.Codec<object>>(item: S) =>
+  sifted(Schema.Array(item), (input) => (Array.isArray(input) ? input.filter(Predicate.isObject) : input))
+
+/** An object of arrays of objects. Keys whose value is not an array are left out. */
+const objectsByKey = <S extends Schema.Codec<object>>(item: S) =>
+  sifted(Schema.Record(Schema.String, objects(item)), (input) =>
+    Predicate.isObject(input)
+      ? Object.fromEntries(Object.entries(input).filter(([, value]) => Array.isArray(value)))
+      : input
+  )
 
 const text = lenient(Schema.String)
 const number = lenient(Schema.Finite)

@@ -6,11 +6,9 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { AssemblyId } from "./Assembly.ts"
 import { FromDate, ToDate } from "./internal/date.ts"
-import { lenient, orAbsent } from "./internal/field.ts"
-import { named, type Structure } from "./unstable/Named.ts"
+import { between, Count, lenient, orAbsent } from "./unstable/Field.ts"
+import { extensible, named, renamed, type Structure } from "./unstable/Struct.ts"
 import { shortcut } from "./internal/quick.ts"
-import { extensible, renamed } from "./internal/struct.ts"
-import { between, Count } from "./unstable/Scalar.ts"
 
 /**
  * The state of the Assemblies to list, or `all`.
@@ -78,7 +76,16 @@ const Code = Schema.optionalKey(Schema.NullOr(Schema.String))
 const Text = lenient(Schema.String)
 const Amount = lenient(Schema.Finite)
 
-const fieldsOfEntry = {
+/**
+ * One Assembly of the list. The entry is beyond the specification, which does not define this object. `id`, which
+ * `Assemblies.get` takes, and `created` are always present. Any other field may be missing or null, and unknown fields
+ * are kept. `ok` and `error` determine the state (`Assembly.state`), so a value of the wrong type in these fields is an
+ * error. Any other optional field whose value has the wrong type is left out.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Entry = extensible({
   id: AssemblyId,
   created: Schema.String,
   ok: Code,
@@ -89,18 +96,7 @@ const fieldsOfEntry = {
   bytes_received: Amount,
   bytes_usage: Amount,
   execution_duration: Amount
-}
-
-/**
- * One Assembly of the list. The entry is beyond the specification, which does not define this object. `id`, which
- * `Assemblies.get` takes, and `created` are always present. Any other field may be missing or null, and unknown fields
- * are kept. `ok` and `error` determine the state (`Assembly.state`), so a value of the wrong type in these fields is an
- * error. Any other optional field whose value has the wrong type is left out.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Entry = named<Entry, Schema.JsonObject>()(extensible(fieldsOfEntry))
+}).pipe(named<Entry, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models

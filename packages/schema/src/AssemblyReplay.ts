@@ -6,10 +6,8 @@
  */
 import * as Schema from "effect/Schema"
 import { AssemblyId } from "./Assembly.ts"
-import { Flag, generateFew, lenient } from "./internal/field.ts"
-import { extensible, renamed } from "./internal/struct.ts"
-import { named, type Structure } from "./unstable/Named.ts"
-import { NonEmptyString } from "./unstable/Scalar.ts"
+import { Flag, generateFew, lenient, NonEmptyString } from "./unstable/Field.ts"
+import { extensible, named, renamed, type Structure } from "./unstable/Struct.ts"
 
 const fields = Schema.Record(Schema.String, Schema.Json).check(generateFew(3))
 

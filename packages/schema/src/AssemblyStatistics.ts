@@ -7,10 +7,9 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { Since } from "./internal/date.ts"
-import { named, type Structure } from "./unstable/Named.ts"
+import { closed, named, strict, type Structure } from "./unstable/Struct.ts"
 import { quick } from "./internal/quick.ts"
-import { closed, strict } from "./internal/struct.ts"
-import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./unstable/Scalar.ts"
+import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./unstable/Field.ts"
 
 /**
  * The statistics of one time bucket. Durations are in seconds, speeds in megabits per second, sizes in bytes.

@@ -9,12 +9,10 @@
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { Scope, SignatureAlgorithm } from "./unstable/Auth.ts"
-import { lenient, orAbsent, secret, Switch } from "./internal/field.ts"
+import { lenient, NonEmptyString, orAbsent, secret, Switch } from "./unstable/Field.ts"
 import { pathSegment } from "./internal/text.ts"
 import { ServiceDate } from "./internal/date.ts"
-import { renamed, success } from "./internal/struct.ts"
-import { named, type Structure } from "./unstable/Named.ts"
-import { NonEmptyString } from "./unstable/Scalar.ts"
+import { named, renamed, type Structure, success } from "./unstable/Struct.ts"
 
 /**
  * The id of an Auth Key, which is not the key itself (`auth_key`).

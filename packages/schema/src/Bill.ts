@@ -7,9 +7,8 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { lenient } from "./internal/field.ts"
-import { kept } from "./internal/struct.ts"
-import { named, type Structure } from "./unstable/Named.ts"
+import { lenient } from "./unstable/Field.ts"
+import { kept, named, type Structure } from "./unstable/Struct.ts"
 
 /**
  * A month as `YYYY-MM`.

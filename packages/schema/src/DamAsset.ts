@@ -6,9 +6,8 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Identifier from "./Identifier.ts"
 import { broken, ofName, type TextRule } from "./internal/text.ts"
-import { closed, extensible, strict } from "./internal/struct.ts"
-import { named, type Structure } from "./unstable/Named.ts"
-import { ByteSize, NonEmptyString, PixelSize } from "./unstable/Scalar.ts"
+import { closed, extensible, named, strict, type Structure } from "./unstable/Struct.ts"
+import { ByteSize, NonEmptyString, PixelSize } from "./unstable/Field.ts"
 import { Timestamp } from "./unstable/Timestamp.ts"
 
 const lowerHex = (digits: number) =>

@@ -9,9 +9,8 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { Asset, DestinationPath, Filename, Moved } from "./DamAsset.ts"
 import * as Identifier from "./Identifier.ts"
-import { renamed, success } from "./internal/struct.ts"
-import { named, type Structure } from "./unstable/Named.ts"
-import { between, NonEmptyString } from "./unstable/Scalar.ts"
+import { named, renamed, type Structure, success } from "./unstable/Struct.ts"
+import { between, NonEmptyString } from "./unstable/Field.ts"
 import { Timestamp } from "./unstable/Timestamp.ts"
 
 /**
@@ -189,6 +188,7 @@ export const DeletedMany = named<DeletedMany>()(
 export interface DeletedMany extends Structure<typeof DeletedMany> {}
 
 const isName = Schema.is(Filename)
+const namesIn = (path: string) => path.replace(/^\//, "").split("/")
 
 /**
  * The path of an asset or a folder. The path has the limits of `DamAsset.DestinationPath`, and each name in the path
@@ -197,14 +197,9 @@ const isName = Schema.is(Filename)
  * Beyond the specification.
  */
 const EntryPath = DestinationPath.check(
-  Schema.makeFilter<string>(
-    (path) =>
-      path
-        .replace(/^\//, "")
-        .split("/")
-        .every((name) => isName(name)),
-    { expected: "names that are valid filenames, separated by single slashes" }
-  )
+  Schema.makeFilter<string>((path) => namesIn(path).every((name) => isName(name)), {
+    expected: "names that are valid filenames, separated by single slashes"
+  })
 )
 
 /**

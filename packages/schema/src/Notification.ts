@@ -8,11 +8,9 @@
  */
 import * as Schema from "effect/Schema"
 import { AssemblyId } from "./Assembly.ts"
-import { lenient } from "./internal/field.ts"
+import { lenient, NonEmptyString } from "./unstable/Field.ts"
 import { ServiceDate } from "./internal/date.ts"
-import { kept, renamed, success } from "./internal/struct.ts"
-import { named, type Structure } from "./unstable/Named.ts"
-import { NonEmptyString } from "./unstable/Scalar.ts"
+import { kept, named, renamed, type Structure, success } from "./unstable/Struct.ts"
 
 const text = lenient(Schema.String)
 

@@ -8,10 +8,8 @@
  */
 import * as Schema from "effect/Schema"
 import { Since } from "./internal/date.ts"
-import { generateFew, lenient } from "./internal/field.ts"
-import { kept, success } from "./internal/struct.ts"
-import { named, type Structure } from "./unstable/Named.ts"
-import { NonEmptyString, NonNegativeNumber } from "./unstable/Scalar.ts"
+import { generateFew, lenient, NonEmptyString, NonNegativeNumber } from "./unstable/Field.ts"
+import { kept, named, type Structure, success } from "./unstable/Struct.ts"
 
 /**
  * Numbers of slots by name. The value of a name is a number, or an object with further names.

@@ -10,13 +10,11 @@
 import * as Schema from "effect/Schema"
 import * as StepRules from "./unstable/StepRules.ts"
 import { Step } from "./Assembly.ts"
-import { Flag, generateFew, lenient, orAbsent } from "./internal/field.ts"
+import { between, ByteSize, Count, Flag, generateFew, lenient, NonEmptyString, orAbsent } from "./unstable/Field.ts"
 import { pathSegment } from "./internal/text.ts"
 import { FromDate, ServiceDate, ToDate } from "./internal/date.ts"
-import { extensible, kept, renamed, success } from "./internal/struct.ts"
+import { extensible, kept, named, renamed, type Structure, success } from "./unstable/Struct.ts"
 import * as Json from "./unstable/Json.ts"
-import { named, type Structure } from "./unstable/Named.ts"
-import { between, ByteSize, Count, NonEmptyString } from "./unstable/Scalar.ts"
 
 /**
  * The id or the name of a Template: 1 to 255 UTF-16 code units, without backslashes, control characters and lone
@@ -30,13 +28,6 @@ import { between, ByteSize, Count, NonEmptyString } from "./unstable/Scalar.ts"
 export const IdOrName = pathSegment({ allowsSlash: true })
 
 const auth = extensible({ max_size: Schema.optionalKey(ByteSize) }).check(generateFew(2))
-
-const fieldsOfContent = {
-  fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
-  notify_url: Schema.optionalKey(Schema.NullOr(NonEmptyString)),
-  allow_steps_override: Schema.optionalKey(Schema.Boolean),
-  auth: Schema.optionalKey(auth)
-}
 
 /** Reports the problems of Steps with their paths. */
 const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
@@ -60,7 +51,10 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
  */
 export const Content = extensible({
   steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3), areInstructions)),
-  ...fieldsOfContent
+  fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
+  notify_url: Schema.optionalKey(Schema.NullOr(NonEmptyString)),
+  allow_steps_override: Schema.optionalKey(Schema.Boolean),
+  auth: Schema.optionalKey(auth)
 })
   .check(generateFew(4))
   .pipe(named<Content, Schema.JsonObject>())

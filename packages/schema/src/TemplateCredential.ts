@@ -9,12 +9,10 @@
  * "@assembly-effect/schema/TemplateCredential"`.
  */
 import * as Schema from "effect/Schema"
-import { generateFew, lenient, orAbsent, secret } from "./internal/field.ts"
+import { generateFew, lenient, NonEmptyString, orAbsent, secret } from "./unstable/Field.ts"
 import { pathSegment } from "./internal/text.ts"
 import { ServiceDate } from "./internal/date.ts"
-import { success } from "./internal/struct.ts"
-import { named, type Structure } from "./unstable/Named.ts"
-import { NonEmptyString } from "./unstable/Scalar.ts"
+import { named, type Structure, success } from "./unstable/Struct.ts"
 
 /**
  * The id of Template Credentials.

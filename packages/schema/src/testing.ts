@@ -16,11 +16,10 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Rule from "./internal/rules/rule.ts"
-import { rulesOf } from "./internal/rules/trial.ts"
+import * as Rule from "./internal/rules.ts"
 import type { Break, Change, Key, Rules } from "./unstable/TestingRules.ts"
 
-export { closed, required, rule } from "./internal/rules/rule.ts"
+export { closed, required, rule } from "./internal/rules.ts"
 export type { Rules }
 
 /**
@@ -251,5 +250,5 @@ export const of = <T, E>(
   if (!Schema.isSchema(schema)) {
     throw Rule.mistake("Testing.of", [], "Expected an operation, such as Dam.Move, or a schema")
   }
-  return from(valid ?? Arbitrary.schema(schema), Schema.encodeSync(schema), rulesOf(schema))
+  return from(valid ?? Arbitrary.schema(schema), Schema.encodeSync(schema), Rule.rulesOf(schema))
 }

@@ -1,5 +1,5 @@
 import { Identifier } from "@assembly-effect/schema"
-import * as Scalar from "@assembly-effect/schema/unstable/Scalar"
+import * as Field from "@assembly-effect/schema/unstable/Field"
 import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
 import { Timestamp } from "@assembly-effect/schema/unstable/Timestamp"
 import { assert, describe, it } from "@effect/vitest"
@@ -14,7 +14,7 @@ describe("JSON Schema", () => {
   })
 
   it("of a number has its bounds", () => {
-    assert.deepStrictEqual<unknown>(Schema.toJsonSchemaDocument(Scalar.NonNegativeInt).schema, {
+    assert.deepStrictEqual<unknown>(Schema.toJsonSchemaDocument(Field.NonNegativeInt).schema, {
       type: "integer",
       minimum: 0
     })

@@ -1,6 +1,6 @@
 import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as NamedError from "@assembly-effect/schema/unstable/NamedError"
-import { parseTusError } from "@assembly-effect/schema/unstable/TusErrorBody"
+import { parseTusError } from "@assembly-effect/schema/unstable/TusUpload"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { accepted, accepts, onDecode } from "./support.ts"

@@ -8,7 +8,7 @@ type Codec = Schema.ConstraintCodec<unknown, unknown>
 
 const isCodec = (value: unknown): value is Codec => Schema.isSchema(value)
 
-/** The modules of resources. Those of parts, such as `Scalar`, have values that only their own tests know. */
+/** The modules of resources. Those of parts, such as `Field`, have values that only their own tests know. */
 const names = readdirSync(new URL("../src", import.meta.url))
   .filter((name) => /^[A-Z]/.test(name) && name !== "InvalidRequest.ts")
   .map((name) => name.slice(0, -".ts".length))

@@ -4,8 +4,7 @@
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
-import type { Gathered } from "@assembly-effect/auth/unstable/Outcome"
-import * as Wait from "@assembly-effect/auth/unstable/Wait"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import type * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import type * as Clock from "effect/Clock"
@@ -87,7 +86,7 @@ const suggestedSkew = ({ max }: Skew, error: Response.Failed["error"]): number |
  */
 const acceptSkew = (skew: Skew, used: number, headers: Headers.Headers, now: number): void => {
   if (used === 0 && skew.kept === 0) return
-  const told = Wait.clockSkew(headers, now)
+  const told = Outcome.clockSkew(headers, now)
   if (Option.isNone(told)) return
   if (Math.abs(told.value - used) <= tolerance) skew.kept = used
   else if (used !== 0) skew.kept = 0
@@ -197,7 +196,7 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     }
 
     /** The outcome of a response. After a rate limit, all requests with the same budget pause. */
-    const settle = (response: Gathered): Effect.Effect<unknown, Response.Failed> => {
+    const settle = (response: Outcome.Gathered): Effect.Effect<unknown, Response.Failed> => {
       const now = clock.currentTimeMillisUnsafe()
       const secrets = () => Request.secretsOf(operation, encoded, proof, authenticator.secrets)
       const answer = read(response, { subject, path, secrets, now })

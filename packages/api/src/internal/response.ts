@@ -1,7 +1,6 @@
 /** Reads the response to an operation: its success, or one of its errors. */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
-import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
@@ -111,7 +110,7 @@ const toError = (
     return new ApiError.RateLimited({ ...details, retryAfter: Option.getOrElse(wait, () => Duration.zero) })
   }
   if (operation.auth === "signed" && ServiceError.authenticationCodes.has(code)) {
-    const skew = code === "AUTH_EXPIRED" ? Wait.clockSkew(response.headers, now) : Option.none()
+    const skew = code === "AUTH_EXPIRED" ? Outcome.clockSkew(response.headers, now) : Option.none()
     return new ApiError.AuthenticationFailed(Option.isSome(skew) ? { ...details, clockSkew: skew.value } : details)
   }
   return new ApiError.ServiceFailure(
@@ -147,7 +146,7 @@ const unexpected = ({ operation, response, secrets: secretsOf, subject }: Answer
 const toFailed = (answered: Answered, text: string, body: Result.Result<unknown, string>): Failed => {
   const { headers, status } = answered.response
   const parsed = Option.getOrUndefined(Result.getSuccess(body))
-  const wait = Wait.named(headers, parsed, answered.now)
+  const wait = Outcome.wait(headers, parsed, answered.now)
   const found = Option.getOrUndefined(decodeErrorObject(parsed))
   if (found !== undefined || status === 429) {
     return { wait, error: toError(answered, toDetails(found ?? {}, answered), wait) }

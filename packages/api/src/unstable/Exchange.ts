@@ -3,8 +3,7 @@
  */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import type * as Budget from "@assembly-effect/auth/unstable/Budget"
-import * as Diagnosis from "@assembly-effect/auth/unstable/Diagnosis"
-import type { Lost } from "@assembly-effect/auth/unstable/Outcome"
+import { diagnose, type Lost } from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -63,7 +62,7 @@ export const requestIdOf = (
 export const toFailure =
   (subject: Subject) =>
   (error: Lost | HttpClientError.HttpClientError): ApiError.TransportFailure => {
-    const { code, description, permanent, sent } = error._tag === "Lost" ? error : Diagnosis.diagnose(error)
+    const { code, description, permanent, sent } = error._tag === "Lost" ? error : diagnose(error)
     const failure = { ...subject, description, permanent, sent }
     return new ApiError.TransportFailure(code === undefined ? failure : { ...failure, code })
   }

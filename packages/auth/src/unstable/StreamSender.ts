@@ -10,12 +10,10 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import * as Guard from "../internal/guard.ts"
 import * as Bytes from "./Bytes.ts"
-import type { Gathered, Lost } from "./Outcome.ts"
-import * as Gathering from "./Gathering.ts"
+import * as Outcome from "./Outcome.ts"
 import { mapPieces } from "./Pieces.ts"
-import type { Outgoing } from "./Sender.ts"
+import * as Sender from "./Sender.ts"
 
 type Body = Stream.Stream<Uint8Array, unknown>
 
@@ -23,7 +21,7 @@ type Body = Stream.Stream<Uint8Array, unknown>
 const mostUnseen = 8 * 1024 * 1024
 
 /** The given bytes that have not left yet, in their order. A piece that the client holds too needs no more memory. */
-const makeGiven = (watch: Guard.Watch) => {
+const makeGiven = (watch: Sender.Watch) => {
   let pieces: Array<Uint8Array> = []
   let size = 0
   return {
@@ -51,18 +49,19 @@ const makeGiven = (watch: Guard.Watch) => {
 }
 
 /** Guards a streamed body, which is read once. */
-const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Watch): Guard.BodyGuard => {
+const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Sender.Watch): Sender.BodyGuard => {
   const { body } = ours
   if (body._tag !== "Stream") return { given: ours, holds: (leaving) => leaving === body }
   const bytes = makeGiven(watch)
-  const refuse = (lost: Lost): Effect.Effect<never, Lost> => Effect.suspend(() => Effect.fail((watch.refusal ??= lost)))
+  const refuse = (lost: Outcome.Lost): Effect.Effect<never, Outcome.Lost> =>
+    Effect.suspend(() => Effect.fail((watch.refusal ??= lost)))
   let isRead = false
   let isStreamed = false
   /** Whether the client sends the given stream itself, so that no comparison is needed. */
   let isOurs = false
 
   const once: Body = Stream.suspend(() => {
-    if (isRead) return Stream.fromEffect(refuse(isStreamed ? Guard.readTwice : Guard.repeated))
+    if (isRead) return Stream.fromEffect(refuse(isStreamed ? Sender.readTwice : Sender.repeated))
     isRead = true
     return isOurs
       ? body.stream
@@ -79,12 +78,12 @@ const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Wat
       stream,
       (piece) => {
         seen += piece.length
-        return bytes.takes(piece, false) ? Effect.succeed([piece]) : refuse(Guard.changed)
+        return bytes.takes(piece, false) ? Effect.succeed([piece]) : refuse(Sender.changed)
       },
       Effect.suspend(() =>
         bytes.takes(new Uint8Array(), true) && seen === (body.contentLength ?? seen)
           ? Effect.void
-          : refuse(Guard.changed)
+          : refuse(Sender.changed)
       )
     )
   }
@@ -128,7 +127,7 @@ const declaresLength = (response: HttpClientResponse.HttpClientResponse): boolea
  * @since 0.1.0
  * @category models
  */
-export interface FormLimits extends Gathering.Limits {
+export interface FormLimits extends Outcome.Limits {
   readonly left: number
 }
 
@@ -141,10 +140,10 @@ export interface FormLimits extends Gathering.Limits {
 export interface FormSender {
   (
     http: HttpClient.HttpClient,
-    request: Outgoing,
+    request: Sender.Outgoing,
     fields: Readonly<Record<string, string>>,
     limits: FormLimits
-  ): Effect.Effect<Gathered, Lost | Gathering.Late>
+  ): Effect.Effect<Outcome.Gathered, Outcome.Lost | Outcome.Late>
 }
 
 /**
@@ -154,7 +153,7 @@ export interface FormSender {
  * @category models
  */
 export interface Sent {
-  readonly answer: Gathered
+  readonly answer: Outcome.Gathered
   readonly declaresLength: boolean
 }
 
@@ -170,15 +169,15 @@ export const send = <E = never>(
   request: HttpClientRequest.HttpClientRequest,
   maxBytes: number,
   late?: Effect.Effect<never, E>
-): Effect.Effect<Sent, Lost | E> =>
+): Effect.Effect<Sent, Outcome.Lost | E> =>
   Effect.suspend(() => {
     let isDeclared = false
     let hasStatus = false
-    const gathered = Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
-      Effect.flatMap(Guard.send(http, request, redirectMode(), guardStream), (response) => {
+    const gathered = Outcome.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
+      Effect.flatMap(Sender.sendOnce(http, request, redirectMode(), guardStream), (response) => {
         isDeclared = declaresLength(response)
         hasStatus = true
-        return Gathering.into(response, gathering)
+        return Outcome.into(response, gathering)
       })
     ).pipe(
       Effect.catch((error) => (error._tag === "Late" ? Effect.die(error) : Effect.fail(error))),

@@ -13,17 +13,12 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 
 /** A `ConfigError` whose message names each variable with its problem. */
-class InvalidVariables extends Config.ConfigError {
-  readonly #issue: SchemaIssue.Issue
-  constructor(issue: SchemaIssue.Issue) {
-    super(new Schema.SchemaError(issue))
-    this.#issue = issue
-  }
-  override get message() {
-    return Input.fromSchemaIssue(this.#issue)
-      .map(({ message, path: [name] }) => (message === "Missing key" ? `${name} is not set` : `${name}: ${message}`))
-      .join("; ")
-  }
+const toConfigError = (issue: SchemaIssue.Issue): Config.ConfigError => {
+  const problems = Input.fromSchemaIssue(issue).map(({ message, path: [name] }) =>
+    message === "Missing key" ? `${name} is not set` : `${name}: ${message}`
+  )
+  const error = new Config.ConfigError(new Schema.SchemaError(issue))
+  return Object.defineProperty(error, "message", { value: problems.join("; ") })
 }
 
 /**
@@ -35,9 +30,7 @@ const read = <const Fields extends Readonly<Record<string, typeof Rules.notBlank
   const texts: Readonly<Record<string, Config.Config<Option.Option<string>>>> = Record.map(fields, (_, name) =>
     Config.option(Config.String(name))
   )
-  return Effect.flatMap(Config.all(texts), (found) =>
-    Effect.mapError(decode(Record.getSomes(found)), (issue): Config.ConfigError => new InvalidVariables(issue))
-  )
+  return Effect.flatMap(Config.all(texts), (found) => Effect.mapError(decode(Record.getSomes(found)), toConfigError))
 }
 
 const keyAndSecret = { ASSEMBLY_AUTH_KEY: Rules.notBlank, ASSEMBLY_AUTH_SECRET: Rules.notBlank }

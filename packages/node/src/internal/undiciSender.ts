@@ -1,8 +1,7 @@
 /**
  * Sends with the dispatcher itself: no Readable, no AbortController, no Promise.
  */
-import * as Diagnosis from "@assembly-effect/auth/unstable/Diagnosis"
-import { Gathering, type Limits } from "@assembly-effect/auth/unstable/Gathering"
+import { fromCause, Gathering, type Limits } from "@assembly-effect/auth/unstable/Outcome"
 import type * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Clock from "effect/Clock"
@@ -74,7 +73,7 @@ class Exchange extends AsyncResource implements Handler {
     const hasBegun = this.#gathering.head !== undefined
     const knowsHost = this.#known.has(this.#origin)
     const about = { url: new URL(this.#origin), knowsHost, sends: 1 }
-    this.#gathering.end(Diagnosis.fromCause(cause, about, hasBegun))
+    this.#gathering.end(fromCause(cause, about, hasBegun))
   }
 }
 

@@ -1,14 +1,12 @@
 /**
- * Date-times as text. This is a separate module, because nearly every bundle needs the numbers of `Scalar`, but not the
+ * Date-times as text. This is a separate module, because nearly every bundle needs the numbers of `Field`, but not the
  * dates.
  */
 import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import * as SchemaIssue from "effect/SchemaIssue"
-import { NonEmptyString, NonNegativeInt } from "../unstable/Scalar.ts"
+import { NonEmptyString, NonNegativeInt } from "../unstable/Field.ts"
 
 /**
  * The instant of a UTC date-time in the format of `DateTime.formatIso`, or `None` if its day or time does not exist.
@@ -51,14 +49,12 @@ const dateText = (
   [toIso, fromIso]: readonly [toIso: (text: string) => string, fromIso: (iso: string) => string],
   round: Round
 ) =>
-  Schema.String.check(Schema.isPattern(pattern, { expected })).pipe(
+  Schema.String.check(
+    Schema.isPattern(pattern, { expected }).abort(),
+    Schema.makeFilter((text) => Option.isSome(instantOf(toIso(text))), { expected: "a valid calendar date" })
+  ).pipe(
     Schema.decodeTo(moment(round), {
-      decode: SchemaGetter.transformEffect((text): Effect.Effect<DateTime.Utc, SchemaIssue.Issue> =>
-        Option.match(instantOf(toIso(text)), {
-          onNone: () => Effect.fail(new SchemaIssue.InvalidValue({ expected: "a valid calendar date" }, text)),
-          onSome: Effect.succeed
-        })
-      ),
+      decode: SchemaGetter.transform((text) => Option.getOrThrow(instantOf(toIso(text)))),
       encode: SchemaGetter.transform((date) =>
         fromIso(DateTime.formatIso(DateTime.makeUnsafe(round(date.epochMilliseconds / 1000) * 1000)).slice(0, 19))
       )

@@ -5,9 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import { NonNegativeInt, type NonNegativeNumber } from "../unstable/Scalar.ts"
+import { NonNegativeInt, type NonNegativeNumber } from "../unstable/Field.ts"
 
 /**
  * Adds a fast path to a schema: if `isExact` accepts the input, the input is returned unchanged. The schema decodes all
@@ -16,15 +15,13 @@ import { NonNegativeInt, type NonNegativeNumber } from "../unstable/Scalar.ts"
 export const shortcut = <S extends Schema.Codec<unknown>>(schema: S, isExact: (input: unknown) => boolean) => {
   type Row = S["Type"]
   const codec = Schema.make<Schema.Codec<Row>>(schema.ast)
-  const parse: (input: unknown, options: object) => Effect.Effect<Row, SchemaIssue.Issue> =
-    SchemaParser.decodeUnknownEffect(codec)
-  const isRow = (input: unknown): input is Row => isExact(input)
+  const parse = SchemaParser.decodeUnknownEffect(codec)
   const link = () =>
     Schema.link<Row>()(codec, { decode: SchemaGetter.passthrough(), encode: SchemaGetter.passthrough() })
 
   return Schema.declareConstructor<Row, S["Encoded"]>()(
     [],
-    () => (input, _ast, options) => (isRow(input) ? Effect.succeed(input) : parse(input, options)),
+    () => (input, _ast, options) => (isExact(input) ? Effect.succeed(input as Row) : parse(input, options)),
     { toCodec: link, toCodecArbitrary: link }
   )
 }

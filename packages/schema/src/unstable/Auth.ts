@@ -3,9 +3,8 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { secret } from "../internal/field.ts"
-import { renamed } from "../internal/struct.ts"
-import { ByteSize, NonEmptyString, NonNegativeNumber, RegularExpression } from "./Scalar.ts"
+import { ByteSize, NonEmptyString, NonNegativeNumber, RegularExpression, secret } from "./Field.ts"
+import { renamed } from "./Struct.ts"
 import { IsoDateTime } from "./Timestamp.ts"
 
 /**
@@ -109,10 +108,8 @@ const Scopes = Schema.String.check(
   Schema.isPattern(/^[!-~]+(?: [!-~]+)*$/u, { expected: "scopes separated by single spaces" })
 ).pipe(
   Schema.decodeTo(Schema.NonEmptyArray(Scope), {
-    decode: SchemaGetter.transform((text): readonly [string, ...Array<string>] => {
-      const [first = "", ...others] = text.split(" ")
-      return [first, ...others]
-    }),
+    // A text that is split has at least one part.
+    decode: SchemaGetter.transform((text) => text.split(" ") as [string, ...Array<string>]),
     encode: SchemaGetter.transform((scopes) => scopes.join(" "))
   })
 )

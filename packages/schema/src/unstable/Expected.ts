@@ -53,9 +53,5 @@ export const TaggedError =
         }
       })
     }
-    return new Proxy(base, withoutFrames) as unknown as Schema.Class<
-      Self,
-      Schema.TaggedStruct<Tag, Fields>,
-      Cause.YieldableError
-    >
+    return new Proxy(base, withoutFrames) as never
   }

@@ -21,6 +21,9 @@ export const maxDepth = 128
 
 const quote = 0x22
 const backslash = 0x5c
+/** The codes of `[` and `{`. The code of each closing one is greater by 2. */
+const bracket = 0x5b
+const brace = 0x7b
 
 /** Whether the character at an index is escaped: an odd number of backslashes precedes it. */
 const isEscaped = (text: string, index: number): boolean => {
@@ -63,22 +66,13 @@ export const isWithin = (text: string, most: number): boolean => {
   if (opensAtMost(text, most)) return true
   let depth = 0
   for (let index = 0; index < text.length; index++) {
-    switch (text.charCodeAt(index)) {
-      case quote:
-        index = endOfString(text, index)
-        if (index === -1) return true
-        break
-      case 0x5b: // [
-      case 0x7b: // {
-        depth++
-        if (depth > most) return false
-        break
-      case 0x5d: // ]
-      case 0x7d: // }
-        depth--
-        break
-      default:
-    }
+    const code = text.charCodeAt(index)
+    if (code === quote) {
+      index = endOfString(text, index)
+      if (index === -1) return true
+    } else if (code === bracket || code === brace) {
+      if (++depth > most) return false
+    } else if (code === bracket + 2 || code === brace + 2) depth--
   }
   return true
 }

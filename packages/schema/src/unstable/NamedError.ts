@@ -3,7 +3,7 @@
  * these schemas.
  */
 import * as Schema from "effect/Schema"
-import { extensible } from "../internal/struct.ts"
+import { extensible } from "./Struct.ts"
 
 /**
  * The codes of the named errors (spec.md, "Errors"), with their HTTP statuses. The status of ASSEMBLY_LIST_ERROR is

@@ -129,10 +129,8 @@ export const path = Schema.TemplateLiteral(["/", Schema.String])
  */
 export const checker = (schema: Schema.ConstraintDecoder<unknown>) => {
   const decode = SchemaParser.decodeUnknownResult(schema, { errors: "all" })
-  return (options: unknown): ReadonlyArray<Issue> => {
-    const decoded = decode(options)
-    return Result.isSuccess(decoded) ? [] : Input.fromSchemaIssue(decoded.failure)
-  }
+  return (options: unknown): ReadonlyArray<Issue> =>
+    Result.match(decode(options), { onSuccess: () => [], onFailure: (issue) => Input.fromSchemaIssue(issue) })
 }
 
 /**

@@ -12,32 +12,26 @@ import * as Schema from "effect/Schema"
 export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 
-/** The first rule of secure URLs that a text breaks, or undefined. */
+/** The message of the first rule of secure URLs that a text breaks, or undefined. */
 const brokenRule = (text: string): string | undefined => {
   // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
   if (/[\s\\\u0000-\u001f\u007f-\u009f]/.test(text)) {
-    return "a URL without white space, backslash and control characters"
+    return "Expected a URL without white space, backslash and control characters"
   }
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "an absolute http or https URL"
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "Expected an absolute http or https URL"
   const url = new URL(text)
   if (url.username !== "" || url.password !== "" || text.split("/")[2]?.includes("@") === true) {
-    return "a URL without user info"
+    return "Expected a URL without user info"
   }
-  if (text.includes("?") || text.includes("#")) return "a URL without query and fragment"
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) return "https (http only on loopback)"
+  if (text.includes("?") || text.includes("#")) return "Expected a URL without query and fragment"
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) return "Expected https (http only on loopback)"
   return undefined
 }
 
-const isSecureUrl = Schema.makeFilter<string>(
-  (text) => {
-    const rule = brokenRule(text)
-    return rule === undefined ? undefined : `Expected ${rule}`
-  },
-  {
-    expected: "an https URL",
-    arbitraryConstraint: { patterns: [{ source: "^https://[a-z]{1,8}\\.example$", flags: "" }] }
-  }
-)
+const isSecureUrl = Schema.makeFilter(brokenRule, {
+  expected: "an https URL",
+  arbitraryConstraint: { patterns: [{ source: "^https://[a-z]{1,8}\\.example$", flags: "" }] }
+})
 
 /**
  * An absolute https URL, or an http URL on a loopback address. The URL has no user info, query, fragment, white space,

@@ -3,8 +3,8 @@
  * `ApiError` of `@assembly-effect/api`.
  */
 import * as Schema from "effect/Schema"
-import { extensible } from "../internal/struct.ts"
-import { NonEmptyString } from "./Scalar.ts"
+import { extensible } from "./Struct.ts"
+import { NonEmptyString } from "./Field.ts"
 
 const HttpCode = Schema.Union([
   Schema.Finite,

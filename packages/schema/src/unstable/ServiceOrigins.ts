@@ -54,17 +54,6 @@ const pattern = new RegExp(`^https://(?=[^.]*[a-z0-9])[a-z0-9-]*\\*[a-z0-9-]*(?:
 const isOnLoopback = (origin: string): boolean => isLoopback(new URL(origin).hostname)
 
 /**
- * Returns the origin of a URL that has no path. Returns undefined if the URL is invalid, has user info, or has a host
- * or a port that is not in canonical form.
- */
-const parseOrigin = (written: string): string | undefined => {
-  if (!URL.canParse(written)) return undefined
-  const { origin, protocol } = new URL(written)
-  const port = protocol === "https:" ? ":443" : ":80"
-  return written === origin || written === origin + port ? origin : undefined
-}
-
-/**
  * Returns the normalized origin of an absolute http or https URL: in lower case, without a default port. Returns
  * undefined for any other text. Returns undefined also if the URL has user info, or a host or a port that is not in
  * canonical form (such as an encoded host or a hexadecimal IPv4 address), because a URL parser and a person may read
@@ -75,7 +64,9 @@ const parseOrigin = (written: string): string | undefined => {
  */
 export const originOf = (url: string): string | undefined => {
   const written = /^https?:\/\/[^/?#]*/i.exec(url)?.[0].toLowerCase()
-  return written === undefined ? undefined : parseOrigin(written)
+  if (written === undefined || !URL.canParse(written)) return undefined
+  const { origin, protocol } = new URL(written)
+  return written === origin || written === `${origin}${protocol === "https:" ? ":443" : ":80"}` ? origin : undefined
 }
 
 const entryRule =
@@ -166,10 +157,8 @@ const siblingsOf = (own: string): ReadonlyArray<string> => {
 }
 
 const matches = (entry: string, origin: string): boolean => {
-  const star = entry.indexOf("*")
-  if (star === -1) return entry === origin
-  const before = entry.slice(0, star)
-  const after = entry.slice(star + 1)
+  const [before = "", after] = entry.split("*")
+  if (after === undefined) return entry === origin
   return (
     origin.startsWith(before) &&
     origin.endsWith(after) &&

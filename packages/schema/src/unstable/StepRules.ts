@@ -72,13 +72,8 @@ const original = ":original"
  * @since 0.1.0
  * @category utilities
  */
-export const used = (step: { readonly [option: string]: unknown }): ReadonlyArray<string> => [
-  ...new Set(
-    references(step)
-      .filter(isReference)
-      .map(({ name }) => name)
-  )
-]
+export const used = (step: { readonly [option: string]: unknown }): ReadonlyArray<string> =>
+  Array.from(new Set(references(step).flatMap((found) => (isReference(found) ? [found.name] : []))))
 
 const algorithms: ReadonlyArray<unknown> = ["b2", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
 const isAlgorithm = (value: unknown) => value === undefined || algorithms.includes(value)

@@ -1,5 +1,5 @@
 /**
- * Date-times in ISO 8601. This is a separate module, because nearly every bundle needs the numbers of `Scalar`, but not
+ * Date-times in ISO 8601. This is a separate module, because nearly every bundle needs the numbers of `Field`, but not
  * the dates.
  */
 import * as DateTime from "effect/DateTime"

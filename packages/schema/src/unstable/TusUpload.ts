@@ -1,11 +1,17 @@
 /**
- * The headers of tus 1.0.0 as the service uses them (spec.md, "Create a tus upload").
+ * The headers of tus 1.0.0 as the service uses them (spec.md, "Create a tus upload"), and the bodies of the errors of a
+ * tus server (spec.md, "Errors").
  */
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
 import * as Order from "effect/Order"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
-import * as MetadataCodec from "../internal/metadata.ts"
-import { NonEmptyString } from "./Scalar.ts"
+import * as SchemaIssue from "effect/SchemaIssue"
+import { generateFew, NonEmptyString } from "./Field.ts"
 
 /**
  * The version of the tus protocol, which requests and responses contain in the header `tus-resumable`.
@@ -115,6 +121,96 @@ export const Concat = Schema.String.check(
  */
 export type Concat = typeof Concat.Type
 
+const keyPattern = /^[\x21-\x2b\x2d-\x7e]+$/
+
+const character = "[ -~\\u00a0-\\u024f\\u4e00-\\u9fff\\u{1f300}-\\u{1f64f}]"
+
+// A value with a lone surrogate is refused: the header contains the UTF-8 bytes of the value in Base64, and UTF-8
+// cannot encode a lone surrogate.
+const isText = (minLength: number) =>
+  Schema.makeFilter<string>((value) => value.isWellFormed(), {
+    expected: "valid Unicode",
+    arbitraryConstraint: { patterns: [{ source: `^${character}{${minLength},24}$`, flags: "u" }] }
+  })
+
+const Value = Schema.NullOr(Schema.String.check(isText(0)))
+
+const MandatoryValue = NonEmptyString.check(isText(1))
+
+const mandatory = Schema.Struct({ assembly_url: MandatoryValue, filename: MandatoryValue, fieldname: MandatoryValue })
+
+const OptionalKey = Schema.String.check(
+  Schema.makeFilter((key) => keyPattern.test(key) && !Object.hasOwn(mandatory.fields, key), {
+    expected: "printable ASCII without comma or space",
+    arbitraryConstraint: { patterns: [{ source: "^[!-+\\--~]{1,12}$", flags: "" }] }
+  })
+)
+
+// A record drops keys that its key schema refuses, so `entries` would drop a key that the header cannot contain. Such a
+// key must be an error, so the record `noOther` matches and refuses it.
+const ForbiddenKey = Schema.String.check(
+  Schema.makeFilter((key) => !keyPattern.test(key), {
+    expected: "another key",
+    arbitraryConstraint: { patterns: [{ source: "^[a-z]{1,4}[, ]$", flags: "" }] }
+  })
+)
+
+const entries = Schema.Record(OptionalKey, Value)
+
+const noOther = Schema.Record(
+  ForbiddenKey,
+  Schema.Never.annotate({ message: "Expected a key of printable ASCII without comma or space" })
+)
+
+/**
+ * The mandatory keys, which have values, and other keys, whose value may be null.
+ */
+const MetadataRecord = Schema.make<Schema.Codec<(typeof mandatory)["Type"] & (typeof entries)["Type"]>>(
+  Schema.StructWithRest(mandatory, [entries, noOther]).check(generateFew(6)).ast
+)
+
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const decodeValue = (value: string): Result.Result<string, string> => {
+  const bytes = base64.test(value) ? Base64.decode(value) : undefined
+  if (bytes === undefined || Result.isFailure(bytes)) return Result.fail("padded Base64 in the standard alphabet")
+  return Result.try({ try: () => utf8.decode(bytes.success), catch: () => "UTF-8 text in Base64" })
+}
+
+/**
+ * Reads the entries of a header. Reports every entry whose key is empty or repeated, or whose value is not UTF-8 text
+ * in padded Base64.
+ */
+const decode = (header: string, options: SchemaAST.ParseOptions) => {
+  const issues: Array<SchemaIssue.Issue> = []
+  const broken = (expected: string, at: ReadonlyArray<string>) => {
+    const issue = new SchemaIssue.InvalidValue({ expected }, header, options)
+    issues.push(at.length === 0 ? issue : new SchemaIssue.Pointer(at, issue))
+  }
+  const found = new Map<string, string | null>()
+  for (const entry of header.split(",")) {
+    const space = entry.indexOf(" ")
+    const key = space === -1 ? entry : entry.slice(0, space)
+    if (key === "") broken("comma-separated pairs of a key and a Base64 value", [])
+    else if (found.has(key)) broken("a unique key", [key])
+    else {
+      const value = space === -1 ? Result.succeed(null) : decodeValue(entry.slice(space + 1))
+      if (Result.isFailure(value)) broken(value.failure, [key])
+      found.set(key, Result.isSuccess(value) ? value.success : null)
+    }
+  }
+  return Arr.isReadonlyArrayNonEmpty(issues)
+    ? Effect.fail(new SchemaIssue.Composite(Schema.String.ast, issues, header, options))
+    : // `MetadataRecord` checks which keys are present.
+      Effect.succeed(Object.fromEntries(found) as typeof MetadataRecord.Encoded)
+}
+
+const encode = (metadata: Readonly<Record<string, string | null>>): string =>
+  Object.entries(metadata)
+    .map(([key, value]) => (value === null ? key : `${key} ${Base64.encode(value)}`))
+    .join(",")
+
 /**
  * `upload-metadata`: comma-separated entries. Each entry is a key of printable ASCII without comma and space,
  * optionally followed by a space and the Base64 of the UTF-8 text of its value. A key without a value decodes to null.
@@ -131,7 +227,12 @@ export type Concat = typeof Concat.Type
  * @since 0.1.0
  * @category schemas
  */
-export const Metadata = MetadataCodec.Metadata
+export const Metadata = Schema.String.pipe(
+  Schema.decodeTo(MetadataRecord, {
+    decode: SchemaGetter.transformEffect(decode),
+    encode: SchemaGetter.transform(encode)
+  })
+)
 /**
  * @since 0.1.0
  * @category models
@@ -269,3 +370,31 @@ export const OffsetHeaders = Schema.Struct({
   "upload-defer-length": Schema.optionalKey(Schema.Literal("1")),
   "upload-metadata": Schema.optionalKey(Schema.String)
 })
+
+/**
+ * The text of a tus error. `Line` is a text `ERR_CODE: message` that ends with a line feed. `Hook` is any other text,
+ * such as the raw text of a hook of the server, which is not necessarily JSON.
+ *
+ * Clause: spec.md, "Errors".
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type TusError =
+  | { readonly _tag: "Line"; readonly code: string; readonly message: string }
+  | { readonly _tag: "Hook"; readonly text: string }
+
+/**
+ * Parses the body of a tus error response. A text that is not a `Line` is a `Hook`.
+ *
+ * Clause: spec.md, "Errors".
+ *
+ * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const parseTusError = (text: string): TusError => {
+  const [, code, message] = /^(ERR_[A-Z0-9_]+): (.*)\n$/s.exec(text) ?? []
+  return code === undefined || message === undefined ? { _tag: "Hook", text } : { _tag: "Line", code, message }
+}

@@ -6,9 +6,7 @@ import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import { Budget } from "@assembly-effect/auth/unstable/Budget"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
-import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
-import * as TusErrorBody from "@assembly-effect/schema/unstable/TusErrorBody"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Clock from "effect/Clock"
@@ -83,7 +81,7 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
  * the service's error object, else the whole body.
  */
 const readSaid = (body: string, json: unknown): Said => {
-  const read = TusErrorBody.parseTusError(body)
+  const read = TusUpload.parseTusError(body)
   if (read._tag === "Line") return { words: `${read.code}: ${read.message}`, code: read.code }
   const { error, message } = Predicate.isObject(json) ? json : {}
   const code = isText(error) ? error : undefined
@@ -161,7 +159,7 @@ const toRefusal = (
       ...(code === undefined ? undefined : { code: Redaction.code(code, secrets) }),
       ...Exchange.requestIdOf(headers, secrets)
     }
-    return toError(refusal, Option.getOrUndefined(Wait.named(headers, json, now)))
+    return toError(refusal, Option.getOrUndefined(Outcome.wait(headers, json, now)))
   })
 
 /** The error of a response that is read as a stream if its status is the expected success. */

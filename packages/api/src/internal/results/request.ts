@@ -1,7 +1,7 @@
 /**
  * The URL of a file: where a download starts, and where a redirect may lead. Requests a file at its URL, and follows redirects. No request has a credential.
  */
-import * as Wait from "@assembly-effect/auth/unstable/Wait"
+import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
@@ -102,7 +102,7 @@ const refusal = (
   secrets: ReadonlyArray<string>
 ): Effect.Effect<never, Refused> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const wait = Wait.named(response.headers, undefined, now)
+    const wait = Outcome.wait(response.headers, undefined, now)
     const { status } = response
     const about = { ...subject, status, ...Exchange.requestIdOf(response.headers, secrets) }
     const retryAfter = Option.getOrElse(wait, () => Duration.zero)

@@ -1,7 +1,7 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
-import * as Scalar from "@assembly-effect/schema/unstable/Scalar"
+import * as Field from "@assembly-effect/schema/unstable/Field"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
 import * as DateTime from "effect/DateTime"
@@ -75,7 +75,7 @@ export interface Caller extends AuthKeys.AuthKey {
 const refuse = (code: string, message: string) => new Refusal({ code, status: 400, message })
 
 const isKey = Schema.is(Auth.SignedAuthParams.fields.key)
-const isText = Schema.is(Scalar.NonEmptyString)
+const isText = Schema.is(Field.NonEmptyString)
 
 /**
  * Reads `auth.key` and `auth.expires`. The fields are checked one by one, because each field has its own error code.

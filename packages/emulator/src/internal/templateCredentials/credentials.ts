@@ -1,6 +1,6 @@
 import * as Operations from "@assembly-effect/api/TemplateCredentials"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
-import * as Scalar from "@assembly-effect/schema/unstable/Scalar"
+import * as Field from "@assembly-effect/schema/unstable/Field"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -155,7 +155,7 @@ const told = <const What extends string>(what: What, done: string, row: Row) =>
 const List = {
   ...Operations.List,
   params: Schema.Struct({
-    page: Schema.optionalKey(Scalar.PositiveInt),
+    page: Schema.optionalKey(Field.PositiveInt),
     sort: Schema.optionalKey(Schema.Literals(["created", "id", "modified", "name", "type"])),
     order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
   })

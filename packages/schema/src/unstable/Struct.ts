@@ -1,12 +1,57 @@
 /**
- * Structs with other key names on the wire, and structs that keep or refuse unknown keys.
+ * The structs of requests and responses: with names for their decoded types, with other key names on the wire, and with
+ * unknown keys that are kept or refused.
  */
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Struct from "effect/Struct"
-import type { Named } from "../unstable/Named.ts"
-import { lenient } from "./field.ts"
+import { lenient } from "./Field.ts"
+
+/**
+ * The schema `S` with `Self` as the name of its decoded type and `Wire` as its encoded type. The property type
+ * `Structure` is the decoded type without this name.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Named<Self, S extends Schema.Top, Wire = S["Encoded"]> extends Schema.Codec<Self, Wire, never, never> {
+  readonly Structure: S["Type"]
+  readonly "~type.make.in": S["~type.make.in"]
+  readonly "~type.make": S["~type.make"]
+}
+
+/**
+ * The base type in `interface Self extends Structure<typeof Self> {}`, which declares the name of the decoded type.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Structure<N extends { readonly Structure: unknown }> = N["Structure"]
+
+type Rest<S> = Omit<S, keyof Schema.Top>
+
+/**
+ * Gives the decoded type of a schema the name `Self`. The schema itself is unchanged.
+ *
+ * **Gotchas**
+ *
+ * Give a struct that has optional keys and keeps unknown keys the encoded type `Schema.JsonObject`. The compiler would
+ * write its fields into the declaration files, where an index signature next to optional keys compiles only with
+ * `exactOptionalPropertyTypes`.
+ *
+ * @example
+ * export const Point = named<Point>()(Schema.Struct({ x: Schema.Finite, y: Schema.Finite }))
+ * export interface Point extends Structure<typeof Point> {}
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const named =
+  <Self, Wire = never>() =>
+  <S extends Schema.Codec<unknown, unknown>>(schema: S) =>
+    // The cast changes only the names of the types.
+    schema as unknown as Named<Self, S, [Wire] extends [never] ? S["Encoded"] : Wire> & Rest<S>
 
 type Names<Fields> = { readonly [K in keyof Fields]?: string }
 
@@ -56,15 +101,28 @@ const Kept = Schema.make<Schema.Codec<unknown>>(Schema.Json.ast)
 /**
  * A struct that keeps unknown fields, whose values are JSON. The record of unknown fields excludes the known fields, so
  * a known field may decode to a value that is not JSON, such as a date.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const kept = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(otherThan(Object.keys(fields)), Kept)])
 
-/** A struct that keeps unknown fields, whose values are JSON, as are those of the known fields. */
+/**
+ * A struct that keeps unknown fields, whose values are JSON, as are those of the known fields.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const extensible = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(Schema.String, Schema.Json)])
 
-/** A successful response: `ok` says which one, `message` is for people, and the other fields follow. */
+/**
+ * A successful response: `ok` says which one, `message` is for people, and the other fields follow.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const success = <const Ok extends string, const Fields extends Schema.Struct.Fields>(ok: Ok, fields: Fields) =>
   Schema.Struct({ ok: Schema.Literal(ok), message: lenient(Schema.String), ...fields })
 
@@ -94,6 +152,9 @@ const rename = (
  * A struct whose keys are in snake case on the wire, or have the names in `keys`. `Schema.encodeKeys` renames a key before it transforms the value, so an issue
  * in the transformation, such as 30 February, has the decoded name. This struct decodes each field under its wire name,
  * so the issues of decoding name the keys that the sender wrote.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const renamed = <Fields extends Schema.Struct.Fields, const Keys extends Names<Fields> = {}>(
   fields: Fields,
@@ -102,12 +163,18 @@ export const renamed = <Fields extends Schema.Struct.Fields, const Keys extends 
 
 /**
  * A struct that refuses unknown keys, whose keys are in snake case on the wire.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const closed = <Fields extends Schema.Struct.Fields>(fields: Fields): Codec<Fields, Renamed<Fields, {}>> =>
   Schema.make(rename(fields, {}, closing))
 
 /**
  * A struct that refuses unknown keys.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const strict = <Fields extends Schema.Struct.Fields>(fields: Fields): Codec<Fields, Fields> =>
   Schema.make(closing(fields))
