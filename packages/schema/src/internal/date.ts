@@ -3,9 +3,11 @@
  * dates.
  */
 import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaIssue from "effect/SchemaIssue"
 import { NonEmptyString, NonNegativeInt } from "../unstable/Field.ts"
 
 /**
@@ -49,12 +51,14 @@ const dateText = (
   [toIso, fromIso]: readonly [toIso: (text: string) => string, fromIso: (iso: string) => string],
   round: Round
 ) =>
-  Schema.String.check(
-    Schema.isPattern(pattern, { expected }).abort(),
-    Schema.makeFilter((text) => Option.isSome(instantOf(toIso(text))), { expected: "a valid calendar date" })
-  ).pipe(
+  Schema.String.check(Schema.isPattern(pattern, { expected })).pipe(
     Schema.decodeTo(moment(round), {
-      decode: SchemaGetter.transform((text) => Option.getOrThrow(instantOf(toIso(text)))),
+      decode: SchemaGetter.transformEffect((text): Effect.Effect<DateTime.Utc, SchemaIssue.Issue> =>
+        Option.match(instantOf(toIso(text)), {
+          onNone: () => Effect.fail(new SchemaIssue.InvalidValue({ expected: "a valid calendar date" }, text)),
+          onSome: Effect.succeed
+        })
+      ),
       encode: SchemaGetter.transform((date) =>
         fromIso(DateTime.formatIso(DateTime.makeUnsafe(round(date.epochMilliseconds / 1000) * 1000)).slice(0, 19))
       )
