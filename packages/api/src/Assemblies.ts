@@ -10,7 +10,6 @@ import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as DateTime from "effect/DateTime"
 import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
-import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./unstable/Operation.ts"
 import * as Pages from "./internal/pages.ts"
 
@@ -85,7 +84,7 @@ export const Statistics = Operation.make("Assemblies.statistics", "GET /assembly
  * @since 0.1.0
  * @category operations
  */
-export const statistics = (query: AssemblyStatistics.Query) => run(Statistics, {}, query)
+export const statistics = (query: AssemblyStatistics.Query) => Operation.run(Statistics, {}, query)
 
 /**
  * `GET /assemblies`
@@ -113,7 +112,7 @@ export const List = Operation.make("Assemblies.list", "GET /assemblies", {
  * @since 0.1.0
  * @category operations
  */
-export const list = (query: AssemblyList.Query) => run(List, {}, query)
+export const list = (query: AssemblyList.Query) => Operation.run(List, {}, query)
 
 /**
  * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted, so the
@@ -176,4 +175,4 @@ export const Replay = Operation.make("Assemblies.replay", "POST /assemblies/:ass
  * @category operations
  */
 export const replay = (assemblyId: Assembly.AssemblyId, request: AssemblyReplay.ReplayRequest = {}) =>
-  run(Replay, { assemblyId }, request)
+  Operation.run(Replay, { assemblyId }, request)

@@ -7,7 +7,6 @@
  */
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as ApiError from "./ApiError.ts"
-import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./unstable/Operation.ts"
 import * as Confidential from "./internal/confidential.ts"
 
@@ -37,7 +36,7 @@ export const Create = Operation.make("TemplateCredentials.create", "POST /templa
  * @since 0.1.0
  * @category operations
  */
-export const create = (request: TemplateCredential.CreateRequest) => run(Create, {}, request)
+export const create = (request: TemplateCredential.CreateRequest) => Operation.run(Create, {}, request)
 
 /**
  * `GET /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
@@ -65,7 +64,7 @@ export const Get = Operation.make("TemplateCredentials.get", "GET /template_cred
  * @since 0.1.0
  * @category operations
  */
-export const get = (credentialId: TemplateCredential.CredentialId) => run(Get, { credentialId }, {})
+export const get = (credentialId: TemplateCredential.CredentialId) => Operation.run(Get, { credentialId }, {})
 
 /**
  * `GET /template_credentials`. The operation is beyond the specification, which names it but does not define it.
@@ -91,7 +90,7 @@ export const List = Operation.make("TemplateCredentials.list", "GET /template_cr
  * @since 0.1.0
  * @category operations
  */
-export const list = run(List, {}, {})
+export const list = Operation.run(List, {}, {})
 
 /**
  * `DELETE /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
@@ -118,7 +117,7 @@ export const Delete = Operation.make("TemplateCredentials.delete", "DELETE /temp
  * @since 0.1.0
  * @category operations
  */
-const remove = (credentialId: TemplateCredential.CredentialId) => run(Delete, { credentialId }, {})
+const remove = (credentialId: TemplateCredential.CredentialId) => Operation.run(Delete, { credentialId }, {})
 
 /**
  * `GET /template_credentials/types`. The operation is beyond the specification, which does not name it.
@@ -142,7 +141,7 @@ export const Types = Operation.make("TemplateCredentials.types", "GET /template_
  * @since 0.1.0
  * @category operations
  */
-export const types = run(Types, {}, {})
+export const types = Operation.run(Types, {}, {})
 
 /**
  * `PUT /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
@@ -172,6 +171,6 @@ export const Update = Operation.make("TemplateCredentials.update", "PUT /templat
  * @category operations
  */
 export const update = (credentialId: TemplateCredential.CredentialId, request: TemplateCredential.UpdateRequest) =>
-  run(Update, { credentialId }, request)
+  Operation.run(Update, { credentialId }, request)
 
 export { remove as delete }

@@ -14,7 +14,6 @@ import * as Hex from "effect/encoding/Hex"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Exchange from "../unstable/Exchange.ts"
-import { AssemblyClient, run } from "../unstable/ClientService.ts"
 import * as Operation from "../unstable/Operation.ts"
 import * as ServiceUrl from "../unstable/ServiceUrl.ts"
 
@@ -37,7 +36,7 @@ export const Get = Operation.make("Assemblies.get", "GET /assemblies/:assemblyId
  * @since 0.1.0
  * @category operations
  */
-export const get = (assemblyId: Assembly.AssemblyId) => run(Get, { assemblyId }, {})
+export const get = (assemblyId: Assembly.AssemblyId) => Operation.run(Get, { assemblyId }, {})
 
 /** {@link get} as a part of another operation, which an `InvalidRequest` names. */
 export const getFor = (operation: string, assemblyId: Assembly.AssemblyId): ReturnType<typeof get> =>
@@ -143,10 +142,10 @@ const mayExist = (error: Operation.Failure<typeof Create>, options: CreateOption
 export const createWith: (
   options: CreateOptions,
   form: FormSender | undefined
-) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> = Effect.fnUntraced(
+) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, Operation.AssemblyClient> = Effect.fnUntraced(
   function* (options, form) {
     const { assemblyId = yield* newId, ...rest } = options ?? {}
-    const client = yield* AssemblyClient
+    const client = yield* Operation.AssemblyClient
     return yield* client
       .run(Create, { path: { assemblyId }, ...partsOf(Input.isRecord(options) ? rest : options), form })
       .pipe(
@@ -178,7 +177,7 @@ export const createWith: (
  */
 export const create: (
   options: CreateOptions
-) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> = (options) =>
+) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, Operation.AssemblyClient> = (options) =>
   createWith(options, undefined)
 
 /**
@@ -205,7 +204,7 @@ export const Replace = Operation.make("Assemblies.replace", "PUT /assemblies/:as
  * @category operations
  */
 export const replace = (assemblyId: Assembly.AssemblyId, options: Omit<CreateOptions, "assemblyId">) =>
-  AssemblyClient.use((client) => client.run(Replace, { path: { assemblyId }, ...partsOf(options) }))
+  Operation.AssemblyClient.use((client) => client.run(Replace, { path: { assemblyId }, ...partsOf(options) }))
 
 /**
  * `DELETE /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.
@@ -220,13 +219,6 @@ export const Cancel = Operation.make("Assemblies.cancel", "DELETE /assemblies/:a
   answers: "assemblyStatus",
   success: Assembly.Status
 })
-
-/** The URL of the Assembly in its Status, if this URL belongs to the service and contains the id of the Assembly. */
-const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId, { origins }: AssemblyClient["Service"]) =>
-  Option.filter(
-    ServiceUrl.make(status.assembly_ssl_url, origins),
-    (url) => ServiceOrigins.assemblyIdAt(Redacted.value(url)) === assemblyId
-  )
 
 /**
  * Whether the state of the Assembly is unknown after a failure of the DELETE request: the failure does not prove that
@@ -250,12 +242,17 @@ const mayBeCanceled = (error: Operation.Failure<typeof Cancel>): boolean =>
  */
 export const cancel: (
   assemblyId: Assembly.AssemblyId
-) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Cancel>, AssemblyClient> = Effect.fnUntraced(
+) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Cancel>, Operation.AssemblyClient> = Effect.fnUntraced(
   function* (assemblyId) {
-    const client = yield* AssemblyClient
-    const at = Option.getOrUndefined(addressOf(yield* getFor(Cancel.name, assemblyId), assemblyId, client))
+    const client = yield* Operation.AssemblyClient
+    const { assembly_ssl_url: address } = yield* getFor(Cancel.name, assemblyId)
+    /** The URL of the Assembly in its Status, if this URL belongs to the service and contains the id of the Assembly. */
+    const at = Option.filter(
+      ServiceUrl.make(address, client.origins),
+      (url) => ServiceOrigins.assemblyIdAt(Redacted.value(url)) === assemblyId
+    )
     const canceled = yield* client
-      .run(Cancel, { path: { assemblyId }, params: {}, fields: {}, at })
+      .run(Cancel, { path: { assemblyId }, params: {}, fields: {}, at: Option.getOrUndefined(at) })
       .pipe(
         Effect.catchIf(mayBeCanceled, (lost) =>
           Effect.mapError(get(assemblyId), (error) => (isLost(lost) ? lost : error))

@@ -18,8 +18,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../ApiError.ts"
-import { AssemblyClient } from "../AssemblyClient.ts"
-import type * as Operation from "../unstable/Operation.ts"
+import * as Operation from "../unstable/Operation.ts"
 import * as ServiceUrl from "../unstable/ServiceUrl.ts"
 import { type Get, getFor } from "./assemblies.ts"
 
@@ -141,7 +140,7 @@ const reconnect: Pace = { first: 1000, max: 30_000 }
  * reading.
  */
 interface Updates {
-  readonly open: AssemblyClient["Service"]["open"]
+  readonly open: Operation.AssemblyClient["Service"]["open"]
   readonly changed: Queue.Queue<void>
   isConnected: boolean
 }
@@ -266,7 +265,7 @@ export const awaitCompletion: (
 ) => Effect.Effect<
   Assembly.Status,
   ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted | Operation.Failure<typeof Get>,
-  AssemblyClient
+  Operation.AssemblyClient
 > = Effect.fnUntraced(function* (assemblyId, options = {}) {
   const settings = yield* decodeAwait(options)
   const { timeout: after = Duration.hours(1) } = settings
@@ -301,7 +300,7 @@ export const watch = (assemblyId: Assembly.AssemblyId, options: Omit<AwaitOption
   Stream.unwrap(
     Effect.gen(function* () {
       const settings = yield* decodeWatch(options)
-      const { open, origins } = yield* AssemblyClient
+      const { open, origins } = yield* Operation.AssemblyClient
       const pace = paceOf(settings)
       const read = readingOf("Assemblies.watch", assemblyId, settings)
       const updates: Updates = { open, changed: yield* Queue.sliding<void>(1), isConnected: false }
