@@ -105,8 +105,7 @@ export interface Refused {
  * @since 0.1.0
  * @category models
  */
-export interface Subject {
-  readonly operation: string
+export interface Subject extends Exchange.Subject {
   readonly host: string
 }
 
@@ -153,15 +152,7 @@ const notFollowed = "it redirects to another URL, and redirects are not followed
 export const send = Effect.fnUntraced(function* (
   { followsRedirects, headers = {}, http, operation, stallTimeout, ...resource }: Resource,
   own: Readonly<Record<string, string>>
-): Effect.fn.Return<
-  {
-    readonly response: HttpClientResponse.HttpClientResponse
-    readonly subject: Subject
-    readonly isRedirected: boolean
-  },
-  Refused | ApiError.UnexpectedResponse | ApiError.TransportFailure | ApiError.TimedOut,
-  Scope.Scope
-> {
+) {
   const parent = yield* Effect.scope
   let { url } = resource
   for (let redirects = 0; ; redirects++) {
