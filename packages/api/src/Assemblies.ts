@@ -407,12 +407,6 @@ const keepListening = (updates: Updates, url: ServiceUrl.ServiceUrl): Effect.Eff
     Effect.forever
   )
 
-/** The last Status, and the pause before the next reading. */
-interface Reading {
-  readonly status: Assembly.Status
-  readonly pause: number
-}
-
 const decodeAwait = Rules.decoder("Assemblies.awaitCompletion", Assemblies.AwaitSettings)
 const decodeWatch = Rules.decoder("Assemblies.watch", Assemblies.AwaitSettings)
 
@@ -499,7 +493,9 @@ export const watch = (assemblyId: Assembly.AssemblyId, options: Omit<Assemblies.
       const url = ServiceUrl.make(first.update_stream_url, origins)
       if (Option.isSome(url) && !Assembly.isOver(first)) yield* Effect.forkScoped(keepListening(updates, url.value))
 
-      const next = Effect.fnUntraced(function* (last: Reading) {
+      const begin = { status: first, pause: pace.first }
+      /** Reads the Status after the pause that the last reading has determined. */
+      const next = Effect.fnUntraced(function* (last: typeof begin) {
         const millis = yield* spread(updates.isConnected ? silent : last.pause)
         yield* Queue.take(updates.changed).pipe(Effect.andThen(Effect.sleep(settle)), Effect.timeoutOption(millis))
         const status = yield* read
@@ -507,7 +503,9 @@ export const watch = (assemblyId: Assembly.AssemblyId, options: Omit<Assemblies.
         const pause = Equal.equals(status, last.status) ? Math.min(last.pause * 1.5, pace.max) : pace.first
         return [status, { status, pause }] as const
       })
-      const later = Stream.unfold({ status: first, pause: pace.first } as Reading, next)
-      return Stream.concat(Stream.succeed(first), later).pipe(Stream.takeUntil(Assembly.isOver), Stream.changes)
+      return Stream.concat(Stream.succeed(first), Stream.unfold(begin, next)).pipe(
+        Stream.takeUntil(Assembly.isOver),
+        Stream.changes
+      )
     })
   )

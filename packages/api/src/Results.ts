@@ -109,8 +109,6 @@ const existingMode = (fs: FileSystem.FileSystem, path: string) =>
 
 const modeIssues = Rules.checker(Schema.Struct({ mode: Schema.optional(Rules.whole(0, 0o777)) }))
 
-const randomName = WebCrypto.useSync((crypto) => `.${crypto.randomUUID()}.part`)
-
 /**
  * Syncs a folder to the disk, so that the new name of a file survives a power failure. On a system that cannot sync a
  * folder, this function does nothing.
@@ -174,7 +172,7 @@ export const save: (
       const existing = yield* existingMode(fs, path)
       const mode = options.mode ?? existing
       const folder = dirname(path)
-      const temporary = join(folder, yield* randomName)
+      const temporary = join(folder, yield* WebCrypto.useSync((crypto) => `.${crypto.randomUUID()}.part`))
       const saved = yield* Download.start(operation, file, { ...options, sums: true }).pipe(
         Effect.flatMap((download) => write(download, fs.open(temporary, { flag: "wx", mode: mode ?? 0o666 }), path)),
         Effect.scoped,

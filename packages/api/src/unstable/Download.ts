@@ -21,7 +21,7 @@ import * as Stream from "effect/Stream"
 import * as ApiError from "../ApiError.ts"
 import * as ResultError from "../ResultError.ts"
 import * as RetryPolicy from "../RetryPolicy.ts"
-import * as Telemetry from "../internal/telemetry.ts"
+import * as Telemetry from "./Telemetry.ts"
 import { AssemblyClient } from "./Operation.ts"
 import * as Exchange from "./Exchange.ts"
 import * as Md5 from "./Md5.ts"
@@ -149,12 +149,8 @@ const begin = Effect.fnUntraced(function* (job: Job): Effect.fn.Return<Download,
   const changed = (subject: Reading.Subject, field: ResultError.ResultChanged["field"]) =>
     new ResultError.ResultChanged({ ...subject, file, field })
 
-  const mismatch = <A extends string | number>(
-    subject: Reading.Subject,
-    field: ResultError.ResultMismatch["field"],
-    expected: A,
-    actual: A
-  ) => new ResultError.ResultMismatch({ ...subject, file, field, expected: String(expected), actual: String(actual) })
+  const mismatch = (subject: Reading.Subject, field: "size" | "md5hash", expected: string, actual: string) =>
+    new ResultError.ResultMismatch({ ...subject, file, field, expected, actual })
 
   const headersFrom = (first: number): Readonly<Record<string, string>> =>
     first === 0 && range === undefined
@@ -171,7 +167,7 @@ const begin = Effect.fnUntraced(function* (job: Job): Effect.fn.Return<Download,
   const unsatisfied = (subject: Reading.Subject, size: number | undefined) => {
     if (size === undefined) return Exchange.unexpected(subject, 416, "a refused range without the size of the file")
     if (seen?.total !== undefined && seen.total !== size) return changed(subject, "length")
-    if (job.size !== undefined && job.size !== size) return mismatch(subject, "size", job.size, size)
+    if (job.size !== undefined && job.size !== size) return mismatch(subject, "size", `${job.size}`, `${size}`)
     return Exchange.unexpected(subject, 416, "a refused range, although the file has these bytes")
   }
 
@@ -185,7 +181,7 @@ const begin = Effect.fnUntraced(function* (job: Job): Effect.fn.Return<Download,
     const field = seen === undefined ? undefined : Reading.difference(seen, now)
     if (field !== undefined) return yield* changed(subject, field)
     if (now.total !== undefined && total !== undefined && now.total !== total) {
-      return yield* mismatch(subject, "size", total, now.total)
+      return yield* mismatch(subject, "size", `${total}`, `${now.total}`)
     }
     if (seen === undefined) {
       seen = now
