@@ -2,8 +2,6 @@
  * Operations of Assemblies: statistics and list (spec.md, "Endpoints" 1 and 2), and create, replace, get, watch, cancel
  * and replay. The last six are beyond the specification, which names them but does not define them.
  */
-import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
@@ -11,6 +9,8 @@ import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
+import * as Redaction from "@assembly-effect/auth/Redaction"
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -322,21 +322,19 @@ export const layerTest = (
         baseUrl: options?.baseUrl ?? "https://api2.example.com",
         origins: options?.origins
       })
-      const run = (operation: Operation.Any, input: Operation.Input<Operation.Any>) =>
-        Effect.clockWith((clock) => {
-          const found = handlers.findLast((one) => one.operation === operation)
-          if (found === undefined) {
-            return Effect.die(new Error(`AssemblyClient.layerTest has no handler for ${operation.name}`))
-          }
-          const encoded = Request.encoder(operation, baseUrl)(input, clock.currentTimeMillisUnsafe())
-          return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : found.handle(input)
-        })
       return Operation.AssemblyClient.of({
         origins,
         run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
           // The type of `handler` ensures that the responses have the types of the operation.
           // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
-          run(operation, input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
+          Effect.clockWith((clock): Effect.Effect<unknown, { readonly _tag: string }> => {
+            const found = handlers.findLast((one) => one.operation === operation)
+            if (found === undefined) {
+              return Effect.die(new Error(`AssemblyClient.layerTest has no handler for ${operation.name}`))
+            }
+            const encoded = Request.encoder(operation, baseUrl)(input, clock.currentTimeMillisUnsafe())
+            return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : found.handle(input)
+          }) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
         open: options?.open ?? Exchange.withoutUpdates
       })
     })

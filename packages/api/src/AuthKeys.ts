@@ -6,7 +6,9 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as ApiError from "./ApiError.ts"
 import * as Operation from "./unstable/Operation.ts"
-import * as Confidential from "./internal/confidential.ts"
+
+/** The secrets are in the responses only: no param is a secret. */
+const confidential = (): ReadonlyArray<string> => []
 
 /**
  * `POST /auth_keys`. The operation is beyond the specification, which names it but does not define it.
@@ -19,7 +21,7 @@ export const Create = Operation.make("AuthKeys.create", "POST /auth_keys", {
   params: AuthKey.CreateRequest,
   success: AuthKey.Created,
   errors: { AUTH_KEY_NOT_CREATED: ApiError.AuthKeyNotCreated },
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**
@@ -46,7 +48,7 @@ export const create = (request: AuthKey.CreateRequest) => Operation.run(Create, 
 export const List = Operation.make("AuthKeys.list", "GET /auth_keys", {
   scope: "auth_keys:read",
   success: AuthKey.Listing,
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**
@@ -124,7 +126,7 @@ export const Secret = Operation.make("AuthKeys.secret", "POST /auth_keys/show_se
   scope: "auth_keys:write",
   success: AuthKey.Shown,
   errors: { AUTH_SECRET_NOT_RETRIEVED: ApiError.AuthSecretNotRetrieved },
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**
@@ -154,7 +156,7 @@ export const Update = Operation.make("AuthKeys.update", "PUT /auth_keys/:authKey
   params: AuthKey.UpdateRequest,
   success: AuthKey.Updated,
   errors: { AUTH_KEY_NOT_UPDATED: ApiError.AuthKeyNotUpdated },
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**

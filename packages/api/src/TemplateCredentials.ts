@@ -6,9 +6,21 @@
  * `import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"`.
  */
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import type * as Schema from "effect/Schema"
 import * as ApiError from "./ApiError.ts"
 import * as Operation from "./unstable/Operation.ts"
-import * as Confidential from "./internal/confidential.ts"
+
+/** A shorter text does not count as a secret, because its removal would damage ordinary words in errors. */
+const minLength = 4
+
+/** All texts in a JSON value that are long enough to be secrets, without the keys of objects. */
+const textsIn = (value: Schema.Json | undefined): ReadonlyArray<string> => {
+  if (typeof value === "string") return value.length < minLength ? [] : [value]
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap((part) => textsIn(part)) : []
+}
+
+/** The texts in `content` are secrets, in the params of an operation and in its response. */
+const confidential = ({ content }: Schema.JsonObject): ReadonlyArray<string> => textsIn(content)
 
 /**
  * `POST /template_credentials`. The operation is beyond the specification, which names it but does not define it.
@@ -21,7 +33,7 @@ export const Create = Operation.make("TemplateCredentials.create", "POST /templa
   params: TemplateCredential.CreateRequest,
   success: TemplateCredential.Created,
   errors: { TEMPLATE_CREDENTIALS_NOT_CREATED: ApiError.TemplateCredentialsNotCreated },
-  confidential: Confidential.inContent
+  confidential
 })
 
 /**
@@ -50,7 +62,7 @@ export const Get = Operation.make("TemplateCredentials.get", "GET /template_cred
   scope: "template_credentials:read",
   success: TemplateCredential.Found,
   errors: { TEMPLATE_CREDENTIALS_NOT_READ: ApiError.TemplateCredentialsNotRead },
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**
@@ -76,7 +88,7 @@ export const List = Operation.make("TemplateCredentials.list", "GET /template_cr
   scope: "template_credentials:read",
   success: TemplateCredential.Listing,
   errors: { TEMPLATE_CREDENTIALS_NOT_FOUND: ApiError.TemplateCredentialsNotFound },
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**
@@ -156,7 +168,7 @@ export const Update = Operation.make("TemplateCredentials.update", "PUT /templat
   params: TemplateCredential.UpdateRequest,
   success: TemplateCredential.Updated,
   errors: { TEMPLATE_CREDENTIALS_NOT_UPDATED: ApiError.TemplateCredentialsNotUpdated },
-  confidential: Confidential.inContent
+  confidential
 })
 
 /**
