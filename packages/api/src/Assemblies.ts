@@ -320,6 +320,7 @@ interface Pace {
 /** Adds up to a tenth to a pause at random, so that many watchers do not read at the same time. */
 const spread = (pause: number): Effect.Effect<number> => Effect.map(Random.next, (chance) => pause * (1 + chance / 10))
 
+/** The pauses of a pace, one after the other. */
 const growing = ({ first, max }: Pace) =>
   Schedule.modifyDelay(Schedule.exponential(first, 1.5), ({ duration }) =>
     spread(Math.min(Duration.toMillis(duration), max))
