@@ -21,14 +21,13 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Attempt from "./internal/attempt.ts"
 import * as Request from "./internal/request.ts"
-import * as Telemetry from "./internal/telemetry.ts"
-import type * as Operation from "./unstable/Operation.ts"
+import * as Telemetry from "./unstable/Telemetry.ts"
+import * as Operation from "./unstable/Operation.ts"
 import * as PerCall from "./unstable/PerCall.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
-import { AssemblyClient } from "./unstable/ClientService.ts"
 import * as Exchange from "./unstable/Exchange.ts"
 
-export { AssemblyClient } from "./unstable/ClientService.ts"
+export { AssemblyClient } from "./unstable/Operation.ts"
 
 const checkCall = Rules.checker(
   Schema.Struct({ withTimeout: Schema.optionalKey(Rules.duration), withDeadline: Schema.optionalKey(Rules.duration) })
@@ -209,7 +208,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
 
   const compiled = new WeakMap<Operation.Any, ReturnType<typeof compile>>()
 
-  return AssemblyClient.of({
+  return Operation.AssemblyClient.of({
     origins,
     run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) => {
       let run = compiled.get(operation)
@@ -248,8 +247,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
  */
 export const layer = (
   options: Options
-): Layer.Layer<AssemblyClient, InvalidRequest, Authenticator.Authenticator | HttpClient.HttpClient> =>
-  Layer.effect(AssemblyClient, make(options))
+): Layer.Layer<Operation.AssemblyClient, InvalidRequest, Authenticator.Authenticator | HttpClient.HttpClient> =>
+  Layer.effect(Operation.AssemblyClient, make(options))
 
 /**
  * The response to one operation in a test; see {@link handler}.
@@ -313,31 +312,29 @@ export const layerTest = (
   options?: {
     readonly baseUrl?: string | URL | undefined
     readonly origins?: ReadonlyArray<string> | undefined
-    readonly open?: AssemblyClient["Service"]["open"] | undefined
+    readonly open?: Operation.AssemblyClient["Service"]["open"] | undefined
   }
-): Layer.Layer<AssemblyClient, InvalidRequest> =>
+): Layer.Layer<Operation.AssemblyClient, InvalidRequest> =>
   Layer.effect(
-    AssemblyClient,
+    Operation.AssemblyClient,
     Effect.gen(function* () {
       const { baseUrl, origins } = yield* settingsOf({
         baseUrl: options?.baseUrl ?? "https://api2.example.com",
         origins: options?.origins
       })
-      const run = (operation: Operation.Any, input: Operation.Input<Operation.Any>) =>
-        Effect.clockWith((clock) => {
-          const found = handlers.findLast((one) => one.operation === operation)
-          if (found === undefined) {
-            return Effect.die(new Error(`AssemblyClient.layerTest has no handler for ${operation.name}`))
-          }
-          const encoded = Request.encoder(operation, baseUrl)(input, clock.currentTimeMillisUnsafe())
-          return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : found.handle(input)
-        })
-      return AssemblyClient.of({
+      return Operation.AssemblyClient.of({
         origins,
         run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
           // The type of `handler` ensures that the responses have the types of the operation.
           // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
-          run(operation, input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
+          Effect.clockWith((clock): Effect.Effect<unknown, { readonly _tag: string }> => {
+            const found = handlers.findLast((one) => one.operation === operation)
+            if (found === undefined) {
+              return Effect.die(new Error(`AssemblyClient.layerTest has no handler for ${operation.name}`))
+            }
+            const encoded = Request.encoder(operation, baseUrl)(input, clock.currentTimeMillisUnsafe())
+            return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : found.handle(input)
+          }) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
         open: options?.open ?? Exchange.withoutUpdates
       })
     })

@@ -5,9 +5,10 @@
  */
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as ApiError from "./ApiError.ts"
-import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./unstable/Operation.ts"
-import * as Confidential from "./internal/confidential.ts"
+
+/** The secrets are in the responses only: no param is a secret. */
+const confidential = (): ReadonlyArray<string> => []
 
 /**
  * `POST /auth_keys`. The operation is beyond the specification, which names it but does not define it.
@@ -20,7 +21,7 @@ export const Create = Operation.make("AuthKeys.create", "POST /auth_keys", {
   params: AuthKey.CreateRequest,
   success: AuthKey.Created,
   errors: { AUTH_KEY_NOT_CREATED: ApiError.AuthKeyNotCreated },
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**
@@ -36,7 +37,7 @@ export const Create = Operation.make("AuthKeys.create", "POST /auth_keys", {
  * @since 0.1.0
  * @category operations
  */
-export const create = (request: AuthKey.CreateRequest) => run(Create, {}, request)
+export const create = (request: AuthKey.CreateRequest) => Operation.run(Create, {}, request)
 
 /**
  * `GET /auth_keys`. The operation is beyond the specification, which names it but does not define it.
@@ -47,7 +48,7 @@ export const create = (request: AuthKey.CreateRequest) => run(Create, {}, reques
 export const List = Operation.make("AuthKeys.list", "GET /auth_keys", {
   scope: "auth_keys:read",
   success: AuthKey.Listing,
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**
@@ -61,7 +62,7 @@ export const List = Operation.make("AuthKeys.list", "GET /auth_keys", {
  * @since 0.1.0
  * @category operations
  */
-export const list = run(List, {}, {})
+export const list = Operation.run(List, {}, {})
 
 /**
  * `DELETE /auth_keys/:authKeyId`. The operation is beyond the specification, which names it but does not define it.
@@ -87,7 +88,7 @@ export const Delete = Operation.make("AuthKeys.delete", "DELETE /auth_keys/:auth
  * @since 0.1.0
  * @category operations
  */
-const remove = (authKeyId: AuthKey.AuthKeyId) => run(Delete, { authKeyId }, {})
+const remove = (authKeyId: AuthKey.AuthKeyId) => Operation.run(Delete, { authKeyId }, {})
 
 /**
  * `GET /auth_keys/scopes`. The operation is beyond the specification, which names it but does not define it.
@@ -111,7 +112,7 @@ export const Scopes = Operation.make("AuthKeys.scopes", "GET /auth_keys/scopes",
  * @since 0.1.0
  * @category operations
  */
-export const scopes = run(Scopes, {}, {})
+export const scopes = Operation.run(Scopes, {}, {})
 
 /**
  * `POST /auth_keys/show_secret/:authKeyId`. The operation is beyond the specification, which names it but does not
@@ -125,7 +126,7 @@ export const Secret = Operation.make("AuthKeys.secret", "POST /auth_keys/show_se
   scope: "auth_keys:write",
   success: AuthKey.Shown,
   errors: { AUTH_SECRET_NOT_RETRIEVED: ApiError.AuthSecretNotRetrieved },
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**
@@ -141,7 +142,7 @@ export const Secret = Operation.make("AuthKeys.secret", "POST /auth_keys/show_se
  * @since 0.1.0
  * @category operations
  */
-export const secret = (authKeyId: AuthKey.AuthKeyId) => run(Secret, { authKeyId }, {})
+export const secret = (authKeyId: AuthKey.AuthKeyId) => Operation.run(Secret, { authKeyId }, {})
 
 /**
  * `PUT /auth_keys/:authKeyId`. The operation is beyond the specification, which names it but does not define it.
@@ -155,7 +156,7 @@ export const Update = Operation.make("AuthKeys.update", "PUT /auth_keys/:authKey
   params: AuthKey.UpdateRequest,
   success: AuthKey.Updated,
   errors: { AUTH_KEY_NOT_UPDATED: ApiError.AuthKeyNotUpdated },
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**
@@ -170,6 +171,6 @@ export const Update = Operation.make("AuthKeys.update", "PUT /auth_keys/:authKey
  * @category operations
  */
 export const update = (authKeyId: AuthKey.AuthKeyId, request: AuthKey.UpdateRequest) =>
-  run(Update, { authKeyId }, request)
+  Operation.run(Update, { authKeyId }, request)
 
 export { remove as delete }

@@ -5,7 +5,6 @@
  */
 import * as Bill from "@assembly-effect/schema/Bill"
 import * as ApiError from "./ApiError.ts"
-import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./unstable/Operation.ts"
 
 /**
@@ -32,4 +31,4 @@ export const Get = Operation.make("Billing.get", "GET /bill/:month", {
  * @since 0.1.0
  * @category operations
  */
-export const get = (month: Bill.Month) => run(Get, { month }, {})
+export const get = (month: Bill.Month) => Operation.run(Get, { month }, {})

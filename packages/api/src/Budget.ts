@@ -11,9 +11,8 @@ import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Schema from "effect/Schema"
 import * as Budget from "./internal/budget.ts"
-import * as Store from "./internal/budgetStore.ts"
 
-export { BudgetStore, BudgetStoreFailed, layerMemory as layerStoreMemory } from "./internal/budgetStore.ts"
+export { BudgetStore, BudgetStoreFailed, layerMemory as layerStoreMemory } from "./internal/budget.ts"
 
 /**
  * The quotas of an account.
@@ -41,7 +40,7 @@ export type Options = Schema.Codec.Encoded<typeof Budget.Settings>
  */
 export const layerNoDeps = (
   options: Options = {}
-): Layer.Layer<never, InvalidRequest, RateLimiter.RateLimiter | Store.BudgetStore> =>
+): Layer.Layer<never, InvalidRequest, RateLimiter.RateLimiter | Budget.BudgetStore> =>
   Layer.effect(Low.Budget, Budget.make(options))
 
 /**
@@ -76,7 +75,7 @@ export const layer = (options: Options = {}): Layer.Layer<never, InvalidRequest>
     // The store in memory of `RateLimiter` is one memoized Layer, which all budgets of a program would share.
     Effect.sync(() =>
       layerNoDeps(options).pipe(
-        Layer.provide([Layer.fresh(Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)), Store.layerMemory])
+        Layer.provide([Layer.fresh(Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)), Budget.layerMemory])
       )
     )
   )

@@ -7,7 +7,6 @@ import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
-import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./unstable/Operation.ts"
 import * as Pages from "./internal/pages.ts"
 
@@ -46,7 +45,7 @@ export const DeleteMany = Operation.make("Dam.deleteMany", "POST /dam/assets/bul
  * @since 0.1.0
  * @category operations
  */
-export const deleteMany = (request: DamEntries.DeleteManyRequest) => run(DeleteMany, {}, request)
+export const deleteMany = (request: DamEntries.DeleteManyRequest) => Operation.run(DeleteMany, {}, request)
 
 /**
  * `GET /dam/assets/:assetId`. The operation is beyond the specification, which names it but does not define it.
@@ -73,7 +72,8 @@ export const Get = Operation.make("Dam.get", "GET /dam/assets/:assetId", {
  * @since 0.1.0
  * @category operations
  */
-export const get = (assetId: Identifier.AssetId, query: DamEntries.GetQuery = {}) => run(Get, { assetId }, query)
+export const get = (assetId: Identifier.AssetId, query: DamEntries.GetQuery = {}) =>
+  Operation.run(Get, { assetId }, query)
 
 /**
  * `GET /dam/assets`. The operation is beyond the specification, which names it but does not define it.
@@ -100,7 +100,7 @@ export const List = Operation.make("Dam.list", "GET /dam/assets", {
  * @since 0.1.0
  * @category operations
  */
-export const list = (query: DamEntries.ListQuery = {}) => run(List, {}, query)
+export const list = (query: DamEntries.ListQuery = {}) => Operation.run(List, {}, query)
 
 /**
  * Streams the pages of a list, starting at `query.cursor`. A page is requested when it is pulled, because only the
@@ -154,7 +154,8 @@ export const Move = Operation.make("Dam.move", "PATCH /dam/assets/:assetId", {
  * @since 0.1.0
  * @category operations
  */
-export const move = (assetId: Identifier.AssetId, request: DamAsset.MoveRequest) => run(Move, { assetId }, request)
+export const move = (assetId: Identifier.AssetId, request: DamAsset.MoveRequest) =>
+  Operation.run(Move, { assetId }, request)
 
 /**
  * `POST /dam/entries/move`. The operation is beyond the specification, which names it but does not define it.
@@ -180,7 +181,7 @@ export const MoveEntry = Operation.make("Dam.moveEntry", "POST /dam/entries/move
  * @since 0.1.0
  * @category operations
  */
-export const moveEntry = (request: DamEntries.MoveEntryRequest) => run(MoveEntry, {}, request)
+export const moveEntry = (request: DamEntries.MoveEntryRequest) => Operation.run(MoveEntry, {}, request)
 
 /**
  * `POST /dam/assets/bulk/move`. The operation is beyond the specification, which names it but does not define it.
@@ -206,7 +207,7 @@ export const MoveMany = Operation.make("Dam.moveMany", "POST /dam/assets/bulk/mo
  * @since 0.1.0
  * @category operations
  */
-export const moveMany = (request: DamEntries.MoveManyRequest) => run(MoveMany, {}, request)
+export const moveMany = (request: DamEntries.MoveManyRequest) => Operation.run(MoveMany, {}, request)
 
 /**
  * `DELETE /dam/assets/:assetId`. The operation is beyond the specification, which names it but does not define it.
@@ -232,6 +233,6 @@ export const Delete = Operation.make("Dam.delete", "DELETE /dam/assets/:assetId"
  * @since 0.1.0
  * @category operations
  */
-const remove = (assetId: Identifier.AssetId) => run(Delete, { assetId }, {})
+const remove = (assetId: Identifier.AssetId) => Operation.run(Delete, { assetId }, {})
 
 export { remove as delete }

@@ -13,17 +13,9 @@ import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as Schema from "effect/Schema"
-
-const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL(url).origin
-
-const refused = (request: HttpClientRequest.HttpClientRequest) => {
-  const description = "the circuit breaker is open after repeated failures"
-  return new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, description }) })
-}
 
 const Breaker = Schema.Struct({ failures: Schema.optional(Rules.whole(1)), openFor: Schema.optional(Rules.duration) })
 
@@ -47,14 +39,14 @@ export const layerCircuitBreaker = (
       const client = yield* HttpClient.HttpClient
       const tripPolicy = CircuitBreaker.consecutive(failures)
       const breaker = yield* CircuitBreaker.make({ tripPolicy, openDuration: openFor })
-      const guarded = HttpClient.withCircuitBreaker(client, { breaker, key: origin })
-      return HttpClient.makeWith(
-        Effect.flatMap((request: HttpClientRequest.HttpClientRequest) =>
-          Effect.mapError(guarded.postprocess(Effect.succeed(request)), (error) =>
-            HttpClientError.isHttpClientError(error) ? error : refused(request)
-          )
-        ),
-        client.preprocess
+      const description = "the circuit breaker is open after repeated failures"
+      return HttpClient.transform(client, (sent, request) =>
+        breaker.execute(sent, { key: new URL(request.url).origin, classify: HttpClient.circuitBreakerClassifier }).pipe(
+          Effect.catchTag("CircuitBreakerError", () => {
+            const reason = new HttpClientError.TransportError({ request, description })
+            return Effect.fail(new HttpClientError.HttpClientError({ reason }))
+          })
+        )
       )
     })
   ).pipe(Layer.provide(CircuitBreaker.layerStoreMemory()))

@@ -6,7 +6,6 @@
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Notification from "@assembly-effect/schema/Notification"
-import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./unstable/Operation.ts"
 
 /**
@@ -33,7 +32,7 @@ export const List = Operation.make("Notifications.list", "GET /assembly_notifica
  * @since 0.1.0
  * @category operations
  */
-export const list = (assemblyId: Assembly.AssemblyId) => run(List, { assemblyId }, {})
+export const list = (assemblyId: Assembly.AssemblyId) => Operation.run(List, { assemblyId }, {})
 
 /**
  * `POST /assembly_notifications/:assemblyId/replay`. The operation is beyond the specification, which names it but does
@@ -62,4 +61,4 @@ export const Replay = Operation.make("Notifications.replay", "POST /assembly_not
  * @category operations
  */
 export const replay = (assemblyId: Assembly.AssemblyId, request: Notification.ReplayRequest = {}) =>
-  run(Replay, { assemblyId }, request)
+  Operation.run(Replay, { assemblyId }, request)

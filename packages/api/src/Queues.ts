@@ -6,7 +6,6 @@
  */
 import * as Queue from "@assembly-effect/schema/Queue"
 import * as ApiError from "./ApiError.ts"
-import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./unstable/Operation.ts"
 
 /**
@@ -31,7 +30,7 @@ export const JobSlots = Operation.make("Queues.jobSlots", "GET /queues/job_slots
  * @since 0.1.0
  * @category operations
  */
-export const jobSlots = run(JobSlots, {}, {})
+export const jobSlots = Operation.run(JobSlots, {}, {})
 
 /**
  * `GET /priority_job_slot_stats`. The operation is beyond the specification, which names it but does not define it.
@@ -64,4 +63,4 @@ export const Statistics = Operation.make("Queues.statistics", "GET /priority_job
  * @since 0.1.0
  * @category operations
  */
-export const statistics = (query: Queue.StatisticsQuery) => run(Statistics, {}, query)
+export const statistics = (query: Queue.StatisticsQuery) => Operation.run(Statistics, {}, query)

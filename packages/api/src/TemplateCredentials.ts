@@ -6,10 +6,21 @@
  * `import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"`.
  */
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import type * as Schema from "effect/Schema"
 import * as ApiError from "./ApiError.ts"
-import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./unstable/Operation.ts"
-import * as Confidential from "./internal/confidential.ts"
+
+/** A shorter text does not count as a secret, because its removal would damage ordinary words in errors. */
+const minLength = 4
+
+/** All texts in a JSON value that are long enough to be secrets, without the keys of objects. */
+const textsIn = (value: Schema.Json | undefined): ReadonlyArray<string> => {
+  if (typeof value === "string") return value.length < minLength ? [] : [value]
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap((part) => textsIn(part)) : []
+}
+
+/** The texts in `content` are secrets, in the params of an operation and in its response. */
+const confidential = ({ content }: Schema.JsonObject): ReadonlyArray<string> => textsIn(content)
 
 /**
  * `POST /template_credentials`. The operation is beyond the specification, which names it but does not define it.
@@ -22,7 +33,7 @@ export const Create = Operation.make("TemplateCredentials.create", "POST /templa
   params: TemplateCredential.CreateRequest,
   success: TemplateCredential.Created,
   errors: { TEMPLATE_CREDENTIALS_NOT_CREATED: ApiError.TemplateCredentialsNotCreated },
-  confidential: Confidential.inContent
+  confidential
 })
 
 /**
@@ -37,7 +48,7 @@ export const Create = Operation.make("TemplateCredentials.create", "POST /templa
  * @since 0.1.0
  * @category operations
  */
-export const create = (request: TemplateCredential.CreateRequest) => run(Create, {}, request)
+export const create = (request: TemplateCredential.CreateRequest) => Operation.run(Create, {}, request)
 
 /**
  * `GET /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
@@ -51,7 +62,7 @@ export const Get = Operation.make("TemplateCredentials.get", "GET /template_cred
   scope: "template_credentials:read",
   success: TemplateCredential.Found,
   errors: { TEMPLATE_CREDENTIALS_NOT_READ: ApiError.TemplateCredentialsNotRead },
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**
@@ -65,7 +76,7 @@ export const Get = Operation.make("TemplateCredentials.get", "GET /template_cred
  * @since 0.1.0
  * @category operations
  */
-export const get = (credentialId: TemplateCredential.CredentialId) => run(Get, { credentialId }, {})
+export const get = (credentialId: TemplateCredential.CredentialId) => Operation.run(Get, { credentialId }, {})
 
 /**
  * `GET /template_credentials`. The operation is beyond the specification, which names it but does not define it.
@@ -77,7 +88,7 @@ export const List = Operation.make("TemplateCredentials.list", "GET /template_cr
   scope: "template_credentials:read",
   success: TemplateCredential.Listing,
   errors: { TEMPLATE_CREDENTIALS_NOT_FOUND: ApiError.TemplateCredentialsNotFound },
-  confidential: Confidential.inResponse
+  confidential
 })
 
 /**
@@ -91,7 +102,7 @@ export const List = Operation.make("TemplateCredentials.list", "GET /template_cr
  * @since 0.1.0
  * @category operations
  */
-export const list = run(List, {}, {})
+export const list = Operation.run(List, {}, {})
 
 /**
  * `DELETE /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
@@ -118,7 +129,7 @@ export const Delete = Operation.make("TemplateCredentials.delete", "DELETE /temp
  * @since 0.1.0
  * @category operations
  */
-const remove = (credentialId: TemplateCredential.CredentialId) => run(Delete, { credentialId }, {})
+const remove = (credentialId: TemplateCredential.CredentialId) => Operation.run(Delete, { credentialId }, {})
 
 /**
  * `GET /template_credentials/types`. The operation is beyond the specification, which does not name it.
@@ -142,7 +153,7 @@ export const Types = Operation.make("TemplateCredentials.types", "GET /template_
  * @since 0.1.0
  * @category operations
  */
-export const types = run(Types, {}, {})
+export const types = Operation.run(Types, {}, {})
 
 /**
  * `PUT /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
@@ -157,7 +168,7 @@ export const Update = Operation.make("TemplateCredentials.update", "PUT /templat
   params: TemplateCredential.UpdateRequest,
   success: TemplateCredential.Updated,
   errors: { TEMPLATE_CREDENTIALS_NOT_UPDATED: ApiError.TemplateCredentialsNotUpdated },
-  confidential: Confidential.inContent
+  confidential
 })
 
 /**
@@ -172,6 +183,6 @@ export const Update = Operation.make("TemplateCredentials.update", "PUT /templat
  * @category operations
  */
 export const update = (credentialId: TemplateCredential.CredentialId, request: TemplateCredential.UpdateRequest) =>
-  run(Update, { credentialId }, request)
+  Operation.run(Update, { credentialId }, request)
 
 export { remove as delete }

@@ -6,7 +6,6 @@
 import * as Template from "@assembly-effect/schema/Template"
 import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
-import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./unstable/Operation.ts"
 import * as Pages from "./internal/pages.ts"
 
@@ -38,7 +37,7 @@ export const Create = Operation.make("Templates.create", "POST /templates", {
  * @since 0.1.0
  * @category operations
  */
-export const create = (request: Template.CreateRequest) => run(Create, {}, request)
+export const create = (request: Template.CreateRequest) => Operation.run(Create, {}, request)
 
 /**
  * `GET /templates/:templateIdOrName`. The operation is beyond the specification, which names it but does not define it.
@@ -65,7 +64,7 @@ export const Get = Operation.make("Templates.get", "GET /templates/:templateIdOr
  * @since 0.1.0
  * @category operations
  */
-export const get = (templateIdOrName: string) => run(Get, { templateIdOrName }, {})
+export const get = (templateIdOrName: string) => Operation.run(Get, { templateIdOrName }, {})
 
 /**
  * `GET /templates`. The operation is beyond the specification, which names it but does not define it.
@@ -91,7 +90,7 @@ export const List = Operation.make("Templates.list", "GET /templates", {
  * @since 0.1.0
  * @category operations
  */
-export const list = (query: Template.Query = {}) => run(List, {}, query)
+export const list = (query: Template.Query = {}) => Operation.run(List, {}, query)
 
 /**
  * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted. Nothing
@@ -151,7 +150,7 @@ export const Delete = Operation.make("Templates.delete", "DELETE /templates/:tem
  * @since 0.1.0
  * @category operations
  */
-const remove = (templateIdOrName: string) => run(Delete, { templateIdOrName }, {})
+const remove = (templateIdOrName: string) => Operation.run(Delete, { templateIdOrName }, {})
 
 /**
  * `PUT /templates/:templateIdOrName`. The operation is beyond the specification, which names it but does not define it.
@@ -180,6 +179,6 @@ export const Update = Operation.make("Templates.update", "PUT /templates/:templa
  * @category operations
  */
 export const update = (templateIdOrName: string, request: Template.UpdateRequest) =>
-  run(Update, { templateIdOrName }, request)
+  Operation.run(Update, { templateIdOrName }, request)
 
 export { remove as delete }

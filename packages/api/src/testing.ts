@@ -15,15 +15,18 @@ import * as Testing from "@assembly-effect/schema/testing"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Answers from "./internal/testing/answers.ts"
-import * as Checks from "./internal/testing/checks.ts"
+import * as SchemaAST from "effect/SchemaAST"
+import * as Struct from "effect/Struct"
+import * as Assemblies from "./Assemblies.ts"
+import { checkSteps } from "./internal/assemblies.ts"
+import * as Generated from "./internal/generated.ts"
 import type * as Operation from "./unstable/Operation.ts"
 
-export type { Answer, AnswerCase } from "./internal/testing/answers.ts"
-export { sample } from "./internal/testing/sample.ts"
-export { layerGenerated, NeverDrawn, report, type Report } from "./internal/testing/generated.ts"
+export { layerGenerated, NeverDrawn, report } from "./internal/generated.ts"
+export type { Answer, AnswerCase, Report } from "./internal/generated.ts"
 // The `of` below takes operations too.
 export * from "@assembly-effect/schema/testing"
 
@@ -52,7 +55,7 @@ export interface Wire<Op extends Operation.Any> {
  */
 export interface OperationInputs<Op extends Operation.Any> extends Testing.Inputs<Operation.Input<Op>, Wire<Op>> {
   readonly params: Testing.Inputs<Op["params"]["Type"], Op["params"]["Encoded"]>
-  readonly answers: ReadonlyArray<Answers.AnswerCase>
+  readonly answers: ReadonlyArray<Generated.AnswerCase>
   readonly scopes: {
     readonly enough: Arbitrary.Arbitrary<ReadonlyArray<Auth.Scope>>
     readonly lacking: Arbitrary.Arbitrary<ReadonlyArray<Auth.Scope>>
@@ -83,6 +86,70 @@ const scopesOf = (scope = ""): OperationInputs<Operation.Any>["scopes"] => {
   }
 }
 
+/** The rules of a check, and valid params of a schema that pass this check. */
+interface Check {
+  readonly rules: ReadonlyArray<Testing.Rules>
+  readonly accepted: (params: Arbitrary.Arbitrary<unknown>) => Arbitrary.Arbitrary<unknown>
+}
+
+/**
+ * The lookback of statistics. Its limit is exact only at `now`, the time at which a test with a fixed clock sends its
+ * requests: the clock of the machine goes on after a request was generated.
+ */
+const lookback = (now: DateTime.Utc | undefined): Check => {
+  const end = now ?? DateTime.nowUnsafe()
+  const ago = (days: number) => DateTime.subtract(end, { days })
+  const earliest = ago(91)
+  // Also before a `TestClock`, which starts in 1970.
+  const old = DateTime.makeUnsafe("1900-01-01T00:00:00Z")
+  const bad = now === undefined ? [old] : [old, DateTime.subtractDuration(earliest, "1 millis")]
+  const oneOf = (...times: ReadonlyArray<DateTime.Utc>) => ({
+    decoded: Generated.oneOf(...times),
+    wire: Generated.oneOf(...times.map(DateTime.formatIso))
+  })
+  return {
+    rules: [
+      Testing.rule({
+        at: ["params", "since"],
+        name: "is at most 91 days ago",
+        bad: oneOf(...bad),
+        edge: now === undefined ? undefined : oneOf(earliest),
+        code: "ASSEMBLY_STATS_INVALID_TIME"
+      })
+    ],
+    accepted: (params) =>
+      Arbitrary.map(
+        Arbitrary.all([params, Generated.oneOf<unknown>(end, ago(1), ago(90), DateTime.formatIso(ago(30)))]),
+        ([valid, since]) => ({ ...Object(valid), since })
+      )
+  }
+}
+
+/** The service itself accepts these Steps, and the Assembly then fails. It ignores unknown keys. */
+const instructions = (params: Schema.ConstraintCodec<unknown, unknown>): Check => {
+  const isValid = Schema.makeFilter((decoded) =>
+    checkSteps(Object(decoded)).map(({ message, path }) => ({ path, issue: message }))
+  )
+  const known = new Set(Testing.of(params).rules.decoded.map(({ name }) => name))
+  const { decoded } = Testing.of(Schema.make<Schema.Codec<unknown>>(params.ast).check(isValid)).rules
+  const added = decoded.filter(({ name }) => !known.has(name))
+  return {
+    rules: [
+      Testing.at(["params"], { rules: { decoded: added, wire: [] } }),
+      { decoded: Testing.closed(["params", "auth"]).decoded, wire: [] }
+    ],
+    accepted: Arbitrary.filter((all) => checkSteps(Object(all)).length === 0)
+  }
+}
+
+const unchecked: Check = { rules: [], accepted: (params) => params }
+
+/** The rules of the check of an operation. */
+const checkOf = ({ check, params }: Operation.Any, now: DateTime.Utc | undefined): Check => {
+  if (check === Assemblies.Statistics.check) return lookback(now)
+  return check === checkSteps ? instructions(params) : unchecked
+}
+
 /** The rule that a part has no unknown key, which only a program can break: the service ignores such a key. */
 const closed = (part: "params" | "fields"): Testing.Rules => ({ ...Testing.closed([part]), wire: [] })
 
@@ -109,7 +176,7 @@ const build = <Op extends Operation.Any>(
     const issues = [{ path: ["now"], message: "Expected a DateTime of Effect" }]
     throw new InvalidRequest({ operation: "Testing.of", issues })
   }
-  const check = Checks.of(operation, now)
+  const check = checkOf(operation, now)
   const variables = Schema.Struct(operation.variables)
   const params = inputsOf(operation.params, check.accepted(given ?? Arbitrary.schema(operation.params)))
   const fields = inputsOf(operation.fields)
@@ -130,7 +197,7 @@ const build = <Op extends Operation.Any>(
     // The generators of the schemas of an operation generate its input.
     ...(inputs as unknown as Testing.Inputs<Operation.Input<Op>, Wire<Op>>),
     params,
-    answers: Answers.of(operation, assemblyId),
+    answers: Generated.answersOf(operation, assemblyId),
     scopes: scopesOf(operation.scope)
   }
 }
@@ -158,3 +225,36 @@ export const of: {
 } = (subject: Operation.Any | Schema.ConstraintCodec<unknown, unknown>, options?: object) =>
   // A schema has no `variables`.
   (Predicate.hasProperty(subject, "variables") ? build(subject, options) : Testing.of(subject, options)) as never
+
+/** The keys that every value of a schema has. */
+const requiredOf = (schema: { readonly ast: SchemaAST.AST }): ReadonlyArray<PropertyKey> => {
+  const ast = SchemaAST.toType(schema.ast)
+  return SchemaAST.isObjects(ast)
+    ? ast.propertySignatures.filter(({ type }) => !SchemaAST.isOptional(type)).map(({ name }) => name)
+    : []
+}
+
+/**
+ * A value of a schema, or a success of an operation: `part`, and a generated value for every other required key. The same
+ * call gives the same value. Optional keys that are not in `part` are absent.
+ *
+ * @example
+ * AssemblyClient.handler(Assemblies.Statistics, () => Testing.sample(Assemblies.Statistics, { totalAssemblies: 3 }))
+ *
+ * @since 0.1.0
+ * @category testing
+ */
+export const sample: {
+  <Op extends Operation.Any>(operation: Op, part?: Partial<Operation.Success<Op>>): Effect.Effect<Operation.Success<Op>>
+  <T extends object>(schema: Schema.ConstraintCodec<T, unknown>, part?: Partial<T>): Effect.Effect<T>
+} = (subject: Operation.Any | Schema.ConstraintCodec<unknown, unknown>, part: object = {}) => {
+  // A schema has no `variables`.
+  const schema = Predicate.hasProperty(subject, "variables") ? subject.success : subject
+  return Arbitrary.sampleEffect(Arbitrary.schema(schema), { count: 1, size: 0, seed: "Testing.sample" }).pipe(
+    Effect.orDie,
+    Effect.map(([generated]) => {
+      const rest = requiredOf(schema).filter((key) => !Object.hasOwn(part, key))
+      return Object.assign(Struct.pick(generated as Record<PropertyKey, unknown>, rest), part)
+    })
+  ) as never
+}

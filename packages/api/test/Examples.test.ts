@@ -201,8 +201,8 @@ describe("docs/examples", () => {
       const { list, statistics } = Assemblies
       const counts = [
         yield* run("api/src/Assemblies.ts", itself, "Effect.flatMap("),
-        yield* run("api/src/internal/assemblies.ts", itself, "Assemblies.create("),
-        yield* run("api/src/internal/follow.ts", itself, "Assemblies."),
+        yield* run("api/src/Assemblies.ts", itself, "Assemblies.create("),
+        yield* run("api/src/Assemblies.ts", itself, "Assemblies.await"),
         yield* run("api/src/Dam.ts", itself, "Dam.move("),
         yield* run("schema/src/AssemblyStatistics.ts", (query) =>
           statistics(query as Parameters<typeof statistics>[0])

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import * as ResultUrl from "../src/internal/results/request.ts"
+import * as Reading from "@assembly-effect/api/unstable/Reading"
 
 const redirect = (location: string | undefined, from: string) =>
-  Result.match(ResultUrl.redirect(location, new URL(from)), {
+  Result.match(Reading.redirect(location, new URL(from)), {
     onFailure: () => "refused",
     onSuccess: ({ href }) => href
   })

@@ -3,7 +3,7 @@
  * used (spec.md, "Create a tus upload").
  */
 import * as Expected from "@assembly-effect/schema/unstable/Expected"
-import { AssemblyClient } from "@assembly-effect/api/unstable/ClientService"
+import { AssemblyClient } from "@assembly-effect/api/unstable/Operation"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"

@@ -3,6 +3,8 @@
  */
 import { type DownloadError, ResultChanged } from "@assembly-effect/api/ResultError"
 import * as Results from "@assembly-effect/api/Results"
+import * as Download from "@assembly-effect/api/unstable/Download"
+import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as Reading from "@assembly-effect/api/unstable/Reading"
 import * as AuthPieces from "@assembly-effect/auth/unstable/Pieces"
@@ -137,7 +139,7 @@ export const fromUrl = (
     const read = (start: bigint, end: bigint) =>
       Effect.map(RequestTimeout, (stallTimeout) => {
         const range = { end: Number(end), of }
-        return Reading.range({ ...resource, stallTimeout, file: named, size, offset: Number(start), range })
+        return Download.range({ ...resource, stallTimeout, file: named, size, offset: Number(start), range })
       })
     const digest = Subtle.sha256(new TextEncoder().encode(`${identified} ${validator}`))
     return {
@@ -173,8 +175,8 @@ const describe = (resource: Resource) =>
       if (status === 416 && Reading.sizeOfUnsatisfied(headers) === 0) {
         return { isRanged: false, of: { ...none, total: 0 } }
       }
-      if (status === 416) return yield* Reading.unexpected(subject, status, "a refused range")
-      if (status === 200 && Result.isFailure(read)) return yield* Reading.unexpected(subject, status, read.failure)
+      if (status === 416) return yield* Exchange.unexpected(subject, status, "a refused range")
+      if (status === 200 && Result.isFailure(read)) return yield* Exchange.unexpected(subject, status, read.failure)
       // Another part than the requested byte says nothing about the resource.
       const isTold = Result.isSuccess(read) && (status === 200 || read.success.end === 1)
       const isOffered = (headers["accept-ranges"] ?? "bytes").trim().toLowerCase() === "bytes"
@@ -192,7 +194,7 @@ const once = (resource: Resource, before: Reading.Representation): Stream.Stream
       const { asked, read, response, subject } = yield* ask(resource, {})
       if (response.status !== 200 || Result.isFailure(read)) {
         const problem = Result.isFailure(read) ? read.failure : "a part instead of the whole"
-        return yield* Reading.unexpected(subject, response.status, problem)
+        return yield* Exchange.unexpected(subject, response.status, problem)
       }
       const field = Reading.difference(before, read.success.representation)
       if (field !== undefined) return yield* new ResultChanged({ ...subject, file: named, field })

@@ -197,8 +197,7 @@ layer(live)("docs/results.md", (it) => {
     }
     const examples = [
       "packages/api/src/Results.ts",
-      "packages/api/src/internal/results/download.ts",
-      "packages/api/src/internal/results/save.ts",
+      "packages/api/src/unstable/Download.ts",
       "packages/tus/src/DeliveryProof.ts"
     ].flatMap((path) =>
       [...read(path).matchAll(/^ \* @example\n(.*?)^ \*\n \* @/gms)].map(([, text = ""]) =>

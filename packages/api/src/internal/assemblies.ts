@@ -1,22 +1,19 @@
 /**
- * The operations that create, read, replace and cancel one Assembly.
+ * The creation of an Assembly, and what other modules and packages need to know about Assemblies. The module
+ * `Assemblies` has all other operations.
  */
 import type { FormSender } from "@assembly-effect/auth/unstable/StreamSender"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as StepRules from "@assembly-effect/schema/unstable/StepRules"
-import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
-import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
-import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
-import * as Exchange from "../unstable/Exchange.ts"
-import { AssemblyClient, run } from "../unstable/ClientService.ts"
+import * as Schema from "effect/Schema"
 import * as Operation from "../unstable/Operation.ts"
-import * as ServiceUrl from "../unstable/ServiceUrl.ts"
 
 /**
  * `GET /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.
@@ -37,13 +34,7 @@ export const Get = Operation.make("Assemblies.get", "GET /assemblies/:assemblyId
  * @since 0.1.0
  * @category operations
  */
-export const get = (assemblyId: Assembly.AssemblyId) => run(Get, { assemblyId }, {})
-
-/** {@link get} as a part of another operation, which an `InvalidRequest` names. */
-export const getFor = (operation: string, assemblyId: Assembly.AssemblyId): ReturnType<typeof get> =>
-  Effect.mapError(get(assemblyId), (error) =>
-    error._tag === "InvalidRequest" ? new InvalidRequest({ ...error, operation }) : error
-  )
+export const get = (assemblyId: Assembly.AssemblyId) => Operation.run(Get, { assemblyId }, {})
 
 /**
  * The params and the form fields of a new Assembly. In a JavaScript program, the options may be any value. Such a value
@@ -135,51 +126,23 @@ const mayExist = (error: Operation.Failure<typeof Create>, options: CreateOption
   isLost(error) && (options.assemblyId === undefined || !("status" in error) || error.status !== 409)
 
 /**
- * {@link create}, with files in the form that `form` sends.
+ * `Assemblies.create`, with files in the form that `form` sends.
  *
  * @since 0.1.0
  * @category operations
  */
-export const createWith: (
-  options: CreateOptions,
-  form: FormSender | undefined
-) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> = Effect.fnUntraced(
-  function* (options, form) {
-    const { assemblyId = yield* newId, ...rest } = options ?? {}
-    const client = yield* AssemblyClient
-    return yield* client
-      .run(Create, { path: { assemblyId }, ...partsOf(Input.isRecord(options) ? rest : options), form })
-      .pipe(
-        Effect.catchIf(
-          (error) => mayExist(error, options),
-          (error) => Effect.mapError(get(assemblyId), () => error)
-        )
+export const createWith = Effect.fnUntraced(function* (options: CreateOptions, form?: FormSender) {
+  const { assemblyId = yield* newId, ...rest } = options ?? {}
+  const client = yield* Operation.AssemblyClient
+  return yield* client
+    .run(Create, { path: { assemblyId }, ...partsOf(Input.isRecord(options) ? rest : options), form })
+    .pipe(
+      Effect.catchIf(
+        (error) => mayExist(error, options),
+        (error) => Effect.mapError(get(assemblyId), () => error)
       )
-  }
-)
-
-/**
- * Creates an Assembly. The Steps of the Assembly are checked by the rules of `Instructions.make` before anything is
- * sent. Without `assemblyId`, the id is generated as by {@link newId}.
- *
- * If the creation request fails, and its failure does not prove that the Assembly was not created, the Status is
- * requested. The proofs are a rate limit, a request of which no byte was sent, and the HTTP statuses 501 and 4xx except
- * 408, 423, 425 and 499, whatever the body says. A 409 is a proof only if the caller chose the id. If the service knows
- * the Assembly, its Status is the result. If the Status cannot be read, the operation fails with the error of the
- * creation request. Every error after the creation request was sent contains the `assemblyId`, so that a caller can
- * request the Status later. The creation request is repeated only after a rate limit, after a refused token, after an
- * expired signature, or if no byte of the request was sent.
- *
- * @example
- * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })
- *
- * @since 0.1.0
- * @category operations
- */
-export const create: (
-  options: CreateOptions
-) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Create>, AssemblyClient> = (options) =>
-  createWith(options, undefined)
+    )
+})
 
 /**
  * `PUT /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.
@@ -205,66 +168,42 @@ export const Replace = Operation.make("Assemblies.replace", "PUT /assemblies/:as
  * @category operations
  */
 export const replace = (assemblyId: Assembly.AssemblyId, options: Omit<CreateOptions, "assemblyId">) =>
-  AssemblyClient.use((client) => client.run(Replace, { path: { assemblyId }, ...partsOf(options) }))
+  Operation.AssemblyClient.use((client) => client.run(Replace, { path: { assemblyId }, ...partsOf(options) }))
 
-/**
- * `DELETE /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.
- *
- * @since 0.1.0
- * @category operations
- */
-export const Cancel = Operation.make("Assemblies.cancel", "DELETE /assemblies/:assemblyId", {
-  variables: { assemblyId: Assembly.AssemblyId },
-  auth: "none",
-  carrier: "query",
-  answers: "assemblyStatus",
-  success: Assembly.Status
+/** The rules of {@link AwaitOptions}. */
+export const AwaitSettings = Schema.Struct({
+  interval: Schema.optional(Rules.duration),
+  maxInterval: Schema.optional(Rules.duration),
+  maxWait: Schema.optional(Rules.duration),
+  timeout: Schema.optional(Rules.duration)
 })
 
-/** The URL of the Assembly in its Status, if this URL belongs to the service and contains the id of the Assembly. */
-const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId, { origins }: AssemblyClient["Service"]) =>
-  Option.filter(
-    ServiceUrl.make(status.assembly_ssl_url, origins),
-    (url) => ServiceOrigins.assemblyIdAt(Redacted.value(url)) === assemblyId
-  )
-
 /**
- * Whether the state of the Assembly is unknown after a failure of the DELETE request: the failure does not prove that
- * the service did nothing, or the response has the status 404 or 410.
- */
-const mayBeCanceled = (error: Operation.Failure<typeof Cancel>): boolean =>
-  isLost(error) || ("status" in error && (error.status === 404 || error.status === 410))
-
-/**
- * Cancels an Assembly and returns its final Status. If the Assembly had already ended, the Status shows that end
- * instead of a cancellation. The current Status is read first, and the DELETE request is sent to its
- * `assembly_ssl_url`. If that URL is missing, does not belong to the service or does not contain the id of the
- * Assembly, the DELETE request is sent to the base URL. The DELETE request is repeated only if the service did nothing.
+ * The options of `awaitCompletion` and `watch`, which read the Status of an Assembly repeatedly. `watch` has no `timeout`.
  *
- * The Status is read again if the DELETE request fails without a proof that the service did nothing, after the status
- * 404 or 410, and if the response to the DELETE request is not a final Status. If the Status is not final then, the
- * error is `UnexpectedResponse`: the Assembly may still run.
+ * - `interval`: the first pause between two readings, 1 second by default. Each further pause is 1.5 times as long, up
+ *   to `maxInterval`. Up to a tenth of each pause is added at random. In `watch`, the pauses start again at `interval`
+ *   after each changed Status. While `watch` is connected to an update stream, it reads the Status after events and
+ *   every 30 to 33 seconds instead.
+ * - `maxInterval`: the longest pause before the random part is added, 10 seconds by default.
+ * - `maxWait`: the maximum pause that a rate limit may request, 1 minute by default. If a rate limit requests a longer
+ *   pause, the error is `RateLimited`.
+ * - `timeout`: the time limit of the whole `awaitCompletion`. By default the limit is 1 hour, without the waits for the
+ *   budget of the account.
+ *
+ * Each duration must be positive and finite. If a duration breaks this rule, nothing is read, and the error is
+ * `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface AwaitOptions extends Schema.Codec.Encoded<typeof AwaitSettings> {}
+
+/**
+ * Validates the options of `awaitCompletion`. A function that creates an Assembly and then waits uses this
+ * validation to refuse invalid options before the creation.
  *
  * @since 0.1.0
  * @category operations
  */
-export const cancel: (
-  assemblyId: Assembly.AssemblyId
-) => Effect.Effect<Assembly.Status, Operation.Failure<typeof Cancel>, AssemblyClient> = Effect.fnUntraced(
-  function* (assemblyId) {
-    const client = yield* AssemblyClient
-    const at = Option.getOrUndefined(addressOf(yield* getFor(Cancel.name, assemblyId), assemblyId, client))
-    const canceled = yield* client
-      .run(Cancel, { path: { assemblyId }, params: {}, fields: {}, at })
-      .pipe(
-        Effect.catchIf(mayBeCanceled, (lost) =>
-          Effect.mapError(get(assemblyId), (error) => (isLost(lost) ? lost : error))
-        )
-      )
-    if (Assembly.isOver(canceled)) return canceled
-    const status = yield* get(assemblyId)
-    if (Assembly.isOver(status)) return status
-    const subject = { operation: Cancel.name, assemblyId }
-    return yield* Exchange.unexpected(subject, 200, "the Assembly has not ended after its cancellation")
-  }
-)
+export const awaitOptionIssues: (options: AwaitOptions) => ReadonlyArray<Issue> = Rules.checker(AwaitSettings)

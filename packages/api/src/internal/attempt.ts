@@ -20,7 +20,7 @@ import * as RetryPolicy from "../RetryPolicy.ts"
 import * as Exchange from "../unstable/Exchange.ts"
 import * as Request from "./request.ts"
 import * as Response from "./response.ts"
-import * as Telemetry from "./telemetry.ts"
+import * as Telemetry from "../unstable/Telemetry.ts"
 
 /** The dependencies that all attempts of a client share. */
 export interface Environment {

@@ -1,6 +1,7 @@
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type * as ApiError from "../ApiError.ts"
 import * as Exchange from "../unstable/Exchange.ts"
@@ -9,16 +10,6 @@ import * as Exchange from "../unstable/Exchange.ts"
 interface Page {
   readonly items: ReadonlyArray<{ readonly id: string }>
   readonly count?: number
-}
-
-/**
- * A page of a walk. `request` was started when the previous page was emitted. `seen` has the ids of the entries on the
- * last two pages: the next page repeats some of these entries if new entries have shifted them.
- */
-interface Walk<P, E, R> {
-  readonly page: number
-  readonly request: Effect.Effect<P, E, R>
-  readonly seen: ReadonlyArray<ReadonlySet<string>>
 }
 
 /**
@@ -41,20 +32,20 @@ export const walk = <Query extends { readonly page?: number; readonly pageSize?:
     Effect.map(Effect.scope, (scope) => {
       const { page: first, pageSize } = { ...defaults, ...query }
       const request = (page: number) => list(Input.isRecord(query) ? { ...query, page, pageSize } : query)
-      const begin: Walk<P, E, R> = { page: first, request: Effect.suspend(() => request(first)), seen: [] }
-      return Stream.unfold(begin as typeof begin | undefined, (walked) =>
+      // `request` was started when the previous page was emitted. `seen` has the ids of the entries on the last two pages:
+      // the next page repeats some of these entries if new entries have shifted them.
+      const seen: ReadonlyArray<ReadonlySet<string>> = []
+      return Stream.paginate({ page: first, request: Effect.suspend(() => request(first)), seen }, (walked) =>
         Effect.gen(function* () {
-          if (walked === undefined) return undefined
-          const { page, seen } = walked
           const found = yield* walked.request
-          const items = found.items.filter(({ id }) => !seen.some((ids) => ids.has(id)))
-          if (isLast(found, page, pageSize)) return [{ ...found, items }, undefined] as const
-          const next: Walk<P, E, R> = {
-            page: page + 1,
-            request: Fiber.join(yield* Effect.forkIn(request(page + 1), scope)),
-            seen: [...seen.slice(-1), new Set(found.items.map(({ id }) => id))]
+          const page = { ...found, items: found.items.filter(({ id }) => !walked.seen.some((ids) => ids.has(id))) }
+          if (isLast(found, walked.page, pageSize)) return [[page], Option.none()] as const
+          const next = {
+            page: walked.page + 1,
+            request: Fiber.join(yield* Effect.forkIn(request(walked.page + 1), scope)),
+            seen: [...walked.seen.slice(-1), new Set(found.items.map(({ id }) => id))]
           }
-          return [{ ...found, items }, next] as const
+          return [[page], Option.some(next)] as const
         })
       )
     })
@@ -71,13 +62,11 @@ export const follow = <Query extends { readonly cursor?: unknown }, P extends { 
   query: Query,
   list: (query: Query) => Effect.Effect<P, E, R>
 ): Stream.Stream<P, E | ApiError.UnexpectedResponse, R> =>
-  Stream.unfold(query as Query | undefined, (at) => {
-    if (at === undefined) return Effect.undefined
-    return Effect.flatMap(list(at), (page) => {
+  Stream.paginate(query, (at) =>
+    Effect.flatMap(list(at), (page) => {
       const cursor = page.next_cursor
-      if (cursor !== null && cursor === at.cursor) {
-        return Effect.fail(Exchange.unexpected({ operation }, 200, "a page whose next_cursor is its own cursor"))
-      }
-      return Effect.succeed([page, cursor === null ? undefined : { ...at, cursor }] as const)
+      return cursor !== null && cursor === at.cursor
+        ? Effect.fail(Exchange.unexpected({ operation }, 200, "a page whose next_cursor is its own cursor"))
+        : Effect.succeed([[page], cursor === null ? Option.none() : Option.some({ ...at, cursor })] as const)
     })
-  })
+  )

@@ -1,13 +1,20 @@
 /**
- * The description of one operation of the service: one value that the client and the emulator use.
+ * The description of one operation of the service: one value that the client and the emulator use. And the service
+ * `AssemblyClient` that runs operations, for modules that need only the service and not its implementation.
  */
 import type { FormSender } from "@assembly-effect/auth/unstable/StreamSender"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import { nothing } from "@assembly-effect/schema/unstable/Input"
+import type * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
+import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
+import type * as Effect from "effect/Effect"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import type * as ApiError from "../ApiError.ts"
 import type { Details } from "./ErrorDetails.ts"
+import type * as Exchange from "./Exchange.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
 
 /** A codec that needs no services. */
@@ -211,3 +218,43 @@ export type Failure<Op extends Any> = {
     | ApiError.TimedOut
     | (Op["auth"] extends "signed" ? ApiError.AuthenticationFailed : never)
 }["errors"]
+
+/**
+ * Runs operations against one base URL.
+ *
+ * - `origins`: the origins that the URLs of uploads, Statuses and update streams may have.
+ * - `run`: runs one operation.
+ * - `open`: sends a GET request without credentials to a URL from a Status, such as the URL of the update stream. The
+ *   response headers must arrive within `requestTimeout`, and within `deadline` if it is shorter.
+ *
+ * @since 0.1.0
+ * @category services
+ */
+export class AssemblyClient extends Context.Service<
+  AssemblyClient,
+  {
+    readonly origins: ServiceOrigins.ServiceOrigins
+    readonly run: <Op extends Any>(operation: Op, input: Input<Op>) => Effect.Effect<Success<Op>, Failure<Op>>
+    readonly open: (
+      url: ServiceUrl,
+      options: Exchange.Subject & { readonly accept: string }
+    ) => Effect.Effect<
+      HttpClientResponse.HttpClientResponse,
+      ApiError.TransportFailure | ApiError.RateLimited | ApiError.TimedOut,
+      Scope.Scope
+    >
+  }
+>()("@assembly-effect/api/AssemblyClient") {}
+
+/**
+ * Runs an operation without form fields with the client in the context.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const run = <Op extends Any>(
+  operation: Op,
+  path: Input<Op>["path"],
+  params: Input<Op>["params"]
+): Effect.Effect<Success<Op>, Failure<Op>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(operation, { path, params, fields: {} }))

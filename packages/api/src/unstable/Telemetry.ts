@@ -1,2 +1,129 @@
-/** What the telemetry of operations and of uploads has in common. */
-export { isTraced, outcomeOf, serverOf } from "../internal/telemetry.ts"
+/** The span, the count and the duration of each operation, and what they have in common with those of uploads. */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import * as Tracer from "effect/Tracer"
+import type * as Operation from "./Operation.ts"
+
+/**
+ * The number of operations that have ended, and their duration in milliseconds, retries included, by name and {@link outcomeOf outcome}.
+ */
+const metricsOf = (operation: string, outcome: string) => ({
+  count: Metric.counter("assembly_operations", {
+    description: "Operations that ended, by outcome",
+    incremental: true,
+    attributes: { operation, outcome }
+  }),
+  duration: Metric.histogram("assembly_operation_duration", {
+    description: "How long operations took, by outcome",
+    boundaries: [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000],
+    attributes: { operation, outcome, time_unit: "milliseconds" }
+  })
+})
+
+/** The fields of an error that telemetry shows. */
+interface Told {
+  readonly _tag: string
+  readonly code?: string
+  readonly status?: number
+}
+
+/**
+ * Whether the program has set a tracer. Without one, a span would only cost time.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const isTraced = (context: Context.Context<never>): boolean =>
+  Context.getOrUndefined(context, Tracer.Tracer) !== undefined
+
+/**
+ * The attributes of an error in a span. These attributes never contain the message of the error, because the
+ * message may contain text of the service.
+ */
+const attributesOf = (error: Told) => ({
+  "error.type": error._tag,
+  ...(error.code === undefined ? undefined : { "assembly.error_code": error.code }),
+  ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
+})
+
+/**
+ * The attributes of the server of a request.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const serverOf = ({ hostname, port, protocol }: URL) => ({
+  "server.address": hostname,
+  "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+})
+
+/**
+ * The outcome of an ended operation or upload: `success`, `interrupted`, `defect`, or the tag of the error.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): string => {
+  if (Exit.isSuccess(exit)) return "success"
+  return Option.match(Exit.findErrorOption(exit), {
+    onNone: () => (Exit.hasDies(exit) ? "defect" : "interrupted"),
+    onSome: ({ _tag }) => _tag
+  })
+}
+
+/**
+ * Counts an attempt that is repeated.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const retried = (operation: string, { _tag: error }: Told, failures: number): Effect.Effect<void> =>
+  Effect.contextWith((context: Context.Context<never>) => {
+    Metric.counter("assembly_retries", {
+      description: "Retried requests, by error",
+      incremental: true,
+      attributes: { operation, error }
+    }).updateUnsafe(1, context)
+    return isTraced(context) ? Effect.annotateCurrentSpan("http.request.resend_count", failures) : Effect.void
+  })
+
+/**
+ * Makes the function that runs an operation with its telemetry: its span, its count and its
+ * duration. `run` must not begin before the span.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const observer = (operation: Operation.Any, baseUrl: string) => {
+  const attributes = {
+    "http.request.method": operation.method,
+    "url.template": operation.path,
+    ...serverOf(new URL(baseUrl))
+  }
+  const succeeded = metricsOf(operation.name, "success")
+
+  return <A, E extends Told>(
+    context: Context.Context<never>,
+    ofCall: Readonly<Record<string, unknown>> | undefined,
+    run: () => Effect.Effect<A, E>
+  ): Effect.Effect<A, E> => {
+    const clock = Context.get(context, Clock.Clock)
+    const hasTracer = isTraced(context)
+    const begun = clock.currentTimeMillisUnsafe()
+    const observed = Effect.onExit(hasTracer ? Effect.suspend(run) : run(), (exit) => {
+      const error = Option.getOrUndefined(Exit.findErrorOption(exit))
+      const { count, duration } = Exit.isSuccess(exit) ? succeeded : metricsOf(operation.name, outcomeOf(exit))
+      duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
+      count.updateUnsafe(1, context)
+      return hasTracer && error !== undefined ? Effect.annotateCurrentSpan(attributesOf(error)) : Effect.void
+    })
+    if (!hasTracer) return observed
+    // An attribute of the operation takes precedence over an attribute of the call with the same name.
+    const all = { ...ofCall, ...attributes }
+    return Effect.withSpan(observed, operation.name, { kind: "client", attributes: all, captureStackTrace: false })
+  }
+}

@@ -2,7 +2,7 @@
  * Uploads that a journal stores. Each upload is created once, and continued after a crash.
  */
 import { RetryPolicy } from "@assembly-effect/api/RetryPolicy"
-import { AssemblyClient } from "@assembly-effect/api/unstable/ClientService"
+import { AssemblyClient } from "@assembly-effect/api/unstable/Operation"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

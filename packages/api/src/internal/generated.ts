@@ -1,11 +1,14 @@
 /**
- * A client whose answers are generated, and the report of what it answered.
+ * Generated answers of the service to an operation: its success, each of its errors, and broken ones. And a client with
+ * these answers, and the report of what it answered.
  */
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as NamedError from "@assembly-effect/schema/unstable/NamedError"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
+import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -19,12 +22,151 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as ApiError from "../../ApiError.ts"
-import * as AssemblyClient from "../../AssemblyClient.ts"
-import type * as Operation from "../../unstable/Operation.ts"
-import * as RetryPolicy from "../../RetryPolicy.ts"
-import * as Exchange from "../../unstable/Exchange.ts"
-import * as Answers from "./answers.ts"
+import * as ApiError from "../ApiError.ts"
+import * as AssemblyClient from "../AssemblyClient.ts"
+import type * as Operation from "../unstable/Operation.ts"
+import * as RetryPolicy from "../RetryPolicy.ts"
+import * as Exchange from "../unstable/Exchange.ts"
+
+/**
+ * An answer of the service over HTTP.
+ *
+ * - `tag`: `Success`, or the `_tag` of the error that the client makes of this answer.
+ * - `end`: whether the whole body arrives, or the connection is cut after `body`, or no answer comes in time.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Answer {
+  readonly tag: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array
+  readonly end: "whole" | "cut" | "late"
+}
+
+/**
+ * Answers of one kind. `code` is the error code of a declared error.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface AnswerCase {
+  readonly name: string
+  readonly tag: string
+  readonly code: string | undefined
+  readonly answer: Arbitrary.Arbitrary<Answer>
+}
+
+/** One of several values, with equal probability. */
+export const oneOf = <const A>(...all: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
+  Arbitrary.map(Arbitrary.schema(Schema.Literals(all.map((_, index) => index))), (index) => all[index] as A)
+
+const upTo = (maximum: number) => Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum })))
+
+const json = { "content-type": "application/json; charset=utf-8" }
+
+type Untagged = Omit<Answer, "tag">
+
+const whole = (status: number, body: Answer["body"], headers: Answer["headers"] = json): Untagged => ({
+  status,
+  headers,
+  body,
+  end: "whole"
+})
+
+/** The error object without its code. */
+const errorObject = Arbitrary.schema(Schema.Struct({ message: Schema.String, reason: Schema.optionalKey(Schema.Json) }))
+
+const withCode = (codes: Arbitrary.Arbitrary<string>, statuses: Arbitrary.Arbitrary<number>) =>
+  Arbitrary.map(Arbitrary.all([codes, statuses, errorObject]), ([error, http_code, rest]) =>
+    whole(http_code, JSON.stringify({ error, http_code, ...rest }))
+  )
+
+/** The status of a code of the specification; for another code, the client accepts any status. */
+const statusOf = (code: string): Arbitrary.Arbitrary<number> => {
+  const statuses: Readonly<Record<string, number>> = NamedError.statusOf
+  const known = Object.hasOwn(statuses, code) ? statuses[code] : undefined
+  return known === undefined ? oneOf(400, 403, 404, 409, 500) : oneOf(known)
+}
+
+const rateLimited = Arbitrary.map(
+  Arbitrary.all([oneOf(...ServiceError.rateLimitCodes), upTo(60), oneOf("retryIn", "retry-after", "none")]),
+  ([error, seconds, told]) =>
+    whole(
+      429,
+      JSON.stringify({ error, http_code: 429, ...(told === "retryIn" ? { info: { retryIn: seconds } } : undefined) }),
+      told === "retry-after" ? { ...json, "retry-after": String(seconds) } : json
+    )
+)
+
+/** Codes that are neither an error of the operation nor a code of every operation. */
+const unnamed = ({ errors }: Operation.Any) => {
+  const named = new Set([...Object.keys(errors), ...ServiceError.rateLimitCodes, ...ServiceError.authenticationCodes])
+  const codes = Arbitrary.schema(Schema.String.check(Schema.isPattern(/^[A-Z]{3,9}_[A-Z]{3,9}$/)))
+  return Arbitrary.filter(codes, (code) => !named.has(code))
+}
+
+const successes = new WeakMap<Operation.Any, Arbitrary.Arbitrary<unknown>>()
+
+/** The encoded successes of an operation. The generator is made once. */
+const successesOf = (operation: Operation.Any): Arbitrary.Arbitrary<unknown> => {
+  const made =
+    successes.get(operation) ??
+    Arbitrary.map(Arbitrary.schema(operation.success), Schema.encodeUnknownSync(operation.success))
+  successes.set(operation, made)
+  return made
+}
+
+/** The bodies of successes. The Status of an Assembly must be about the Assembly of the request. */
+const bodies = (operation: Operation.Any, assemblyId: string | undefined): Arbitrary.Arbitrary<string> =>
+  Arbitrary.map(successesOf(operation), (body) => {
+    const isAbout = operation.answers === "assemblyStatus" && assemblyId !== undefined && Predicate.isObject(body)
+    return JSON.stringify(isAbout ? { ...body, assembly_id: assemblyId } : body)
+  })
+
+/** All answers to requests of an operation. */
+export const answersOf = (operation: Operation.Any, assemblyId: string | undefined): ReadonlyArray<AnswerCase> => {
+  const success = bodies(operation, assemblyId)
+  /** A share of a success, never all of it. */
+  const half = Arbitrary.map(Arbitrary.all([success, upTo(1000)]), ([body, thousandths]) =>
+    whole(200, body.slice(0, Math.floor(((body.length - 1) * thousandths) / 1000)))
+  )
+  const one = (name: string, tag: string, answer: Arbitrary.Arbitrary<Untagged>, code?: string): AnswerCase => ({
+    name,
+    tag,
+    code,
+    answer: Arbitrary.map(answer, (untagged) => ({ tag, ...untagged }))
+  })
+  const unexpected = (name: string, answer: Arbitrary.Arbitrary<Untagged>) => one(name, "UnexpectedResponse", answer)
+  const unauthenticated = withCode(oneOf(...ServiceError.authenticationCodes), oneOf(400, 401, 403))
+  const unknown = withCode(unnamed(operation), oneOf(400, 403, 404, 409, 500, 503))
+  const others = [null, true, 5, "text", { ok: 1 }, [1]].map((body) => whole(200, JSON.stringify(body)))
+  const html = { "content-type": "text/html" }
+  const pages = [200, 404, 502, 503].map((status) => whole(status, "<html>Bad Gateway</html>", html))
+  const elsewhere = { ...json, location: "https://elsewhere.example.com/" }
+  const redirects = Arbitrary.all([success, oneOf(301, 302, 303, 307, 308)])
+  const redirected = Arbitrary.map(redirects, ([body, status]) => whole(status, body, elsewhere))
+  const succeeded = Arbitrary.map(success, (body) => whole(200, body))
+  const cut = Arbitrary.map(half, (begun): Untagged => ({ ...begun, end: "cut" }))
+  return [
+    one("a success", "Success", succeeded),
+    ...Object.entries(operation.errors).map(([code, Named]) => {
+      const { _tag: tag } = new Named({ operation: operation.name, code, status: 400, description: "" })
+      return one(code, tag, withCode(oneOf(code), statusOf(code)), code)
+    }),
+    ...(operation.auth === "signed" ? [one("an authentication error", "AuthenticationFailed", unauthenticated)] : []),
+    one("a rate limit", "RateLimited", rateLimited),
+    one("an error without a name", "ServiceFailure", unknown),
+    unexpected("half a body", half),
+    unexpected("a body of another type", oneOf(...others)),
+    unexpected("a page instead of JSON", oneOf(...pages)),
+    unexpected("a body that is not UTF-8", oneOf(whole(200, new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])))),
+    unexpected("the status of a redirect", redirected),
+    one("a cut connection", "TransportFailure", cut),
+    one("no answer in time", "TimedOut", oneOf<Untagged>({ ...whole(200, ""), end: "late" }))
+  ]
+}
 
 /**
  * An operation was never answered with some of its errors, or never with a success. `missing` has the tags by operation,
@@ -115,7 +257,7 @@ const decode = Rules.decoder(
 /** The answer to the next request. */
 class Drawn extends Context.Service<
   Drawn,
-  { readonly answer: Answers.Answer; readonly delay: number; readonly count: (tag: string) => Effect.Effect<void> }
+  { readonly answer: Answer; readonly delay: number; readonly count: (tag: string) => Effect.Effect<void> }
 >()("@assembly-effect/api/Testing/Drawn") {}
 
 const encoder = new TextEncoder()
@@ -124,7 +266,7 @@ const lost = new Outcome.Lost({ description: "the connection was cut", sent: "ma
 
 /** Passes an answer on as a client of HTTP does. */
 const respond = (
-  { body, end, headers, status }: Answers.Answer,
+  { body, end, headers, status }: Answer,
   gathering: Outcome.Gathering
 ): Effect.Effect<void, Outcome.Lost> =>
   Effect.suspend(() => {
@@ -168,10 +310,12 @@ const first = <A>(arbitrary: Arbitrary.Arbitrary<A>, seed: string): Effect.Effec
     Effect.orDie
   )
 
-type Weights = Readonly<Record<string, number | undefined>>
-
 /** The cases of an operation by tag, each as often as its weight says, and their answers. */
-const weigh = (operation: string, cases: ReadonlyArray<Answers.AnswerCase>, weights: Weights) => {
+const weigh = (
+  operation: string,
+  cases: ReadonlyArray<AnswerCase>,
+  weights: Readonly<Record<string, number | undefined>>
+) => {
   const byTag = Map.groupBy(cases, ({ tag }) => tag)
   const drawn = [...byTag].filter(([tag]) => (weights[tag] ?? 1) > 0)
   const total = drawn.reduce((sum, [tag]) => sum + (weights[tag] ?? 1), 0)
@@ -240,7 +384,7 @@ export const layerGenerated = (options: {
         calls.set(operation.name, number + 1)
         const own = `${seed}/${operation.name}/${number}`
         const { assemblyId } = path
-        const cases = Answers.of(operation, Predicate.isString(assemblyId) ? assemblyId : undefined)
+        const cases = answersOf(operation, Predicate.isString(assemblyId) ? assemblyId : undefined)
         const weighed = weigh(operation.name, cases, weights)
         return {
           answer: yield* weighed.draw(own),
