@@ -230,12 +230,9 @@ const mostFiles = 10
 /** At most ten jobs are one pack, which waits for no time, however busy the machine is. */
 const all = (jobs: ReturnType<typeof jobsOf>) => {
   const isOne = jobs.length <= mostFiles
-  const packing = {
-    files: isOne ? jobs.length : mostFiles,
-    within: isOne ? "1 minute" : "100 millis",
-    repeatable: true
-  } as const
-  return AssemblyUpload.journaled.batch(Stream.fromIterable(jobs), { packing, ordered: true })
+  const [files, within] = isOne ? ([jobs.length, "1 minute"] as const) : ([mostFiles, "100 millis"] as const)
+  const options = { packing: { files, within, repeatable: true }, ordered: true } as const
+  return AssemblyUpload.journaled.batch(Stream.fromIterable(jobs), options)
 }
 
 /** Runs with this store, like a process of its own. */
