@@ -118,10 +118,17 @@ export const inOneRequest = (files: ReadonlyArray<AssemblyUpload.File>) =>
 // #endregion
 
 // #region surviving
-export const survivingJob = (paths: ReadonlyArray<string>) =>
-  AssemblyUpload.run({
-    params: { steps: { ":original": { robot: "/upload/handle" } } },
-    files: paths.map((path) => ({ source: UploadSource.fromPath(path), filename: path.split("/").at(-1) ?? path }))
+/** Uploads a folder and its subfolders as one job. The same files in the same order are the same job. */
+export const survivingJob = (folder: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const names = yield* Effect.filter((yield* fs.readDirectory(folder, { recursive: true })).toSorted(), (name) =>
+      Effect.map(fs.stat(`${folder}/${name}`), ({ type }) => type === "File")
+    )
+    return yield* AssemblyUpload.run({
+      params: { steps: { ":original": { robot: "/upload/handle" } } },
+      files: names.map((filename) => ({ source: UploadSource.fromPath(`${folder}/${filename}`), filename }))
+    })
   })
 
 /** The program has this Layer at its edge, so that a test gives `survivingJob` another. */

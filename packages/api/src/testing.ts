@@ -236,7 +236,8 @@ const requiredOf = (schema: { readonly ast: SchemaAST.AST }): ReadonlyArray<Prop
 
 /**
  * A value of a schema, or a success of an operation: `part`, and a generated value for every other required key. The same
- * call gives the same value. Optional keys that are not in `part` are absent.
+ * call gives the same value. Optional keys that are not in `part` are absent. A value in `part` is whole: make the items of
+ * a list with `Testing.sample(AssemblyList.Entry, …)`.
  *
  * @example
  * AssemblyClient.handler(Assemblies.Statistics, () => Testing.sample(Assemblies.Statistics, { totalAssemblies: 3 }))
@@ -245,8 +246,9 @@ const requiredOf = (schema: { readonly ast: SchemaAST.AST }): ReadonlyArray<Prop
  * @category testing
  */
 export const sample: {
-  <Op extends Operation.Any>(operation: Op, part?: Partial<Operation.Success<Op>>): Effect.Effect<Operation.Success<Op>>
+  // TypeScript explains a wrong argument with the last signature.
   <T extends object>(schema: Schema.ConstraintCodec<T, unknown>, part?: Partial<T>): Effect.Effect<T>
+  <Op extends Operation.Any>(operation: Op, part?: Partial<Operation.Success<Op>>): Effect.Effect<Operation.Success<Op>>
 } = (subject: Operation.Any | Schema.ConstraintCodec<unknown, unknown>, part: object = {}) => {
   // A schema has no `variables`.
   const schema = Predicate.hasProperty(subject, "variables") ? subject.success : subject

@@ -11,7 +11,7 @@ import { readFileSync } from "node:fs"
 import * as ResultExamples from "../../../docs/examples/results.ts"
 import * as Examples from "../../../docs/examples/uploads.ts"
 import Worker from "../../../docs/examples/worker.ts"
-import { assert, layer, Clients, Draw, Emulated, Journals, Scene, Tests, WebResource } from "./utils/index.ts"
+import { assert, layer, Clients, Emulated, Journals, Scene, Tests, WebResource } from "./utils/index.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
   Layer.provideMerge(Emulated.client),
@@ -100,11 +100,16 @@ layer(live)("docs/uploads.md", (it) => {
   })
 
   it.effect("the whole job, at once and in several runs", function* () {
-    const path = yield* Draw.path(Scene.content(400_000))
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    yield* fs.makeDirectory(`${folder}/sub`)
+    const names = ["a.bin", "sub/b.bin"]
+    yield* Effect.forEach(names, (name) => fs.writeFile(`${folder}/${name}`, Scene.content(400_000)))
     const journal = Examples.journaled(yield* Journals.folder)
-    const surviving = Effect.provide(Examples.survivingJob([path]), journal)
-    const all = [yield* Examples.wholeJob([path]), yield* surviving, yield* surviving]
+    const surviving = Effect.provide(Examples.survivingJob(folder), journal)
+    const all = [yield* Examples.wholeJob([`${folder}/a.bin`]), yield* surviving, yield* surviving]
     assert.isTrue(all.every(({ uploads }) => uploads?.[0]?.size === 400_000))
+    assert.deepStrictEqual(Tests.pluck(all[2]?.uploads ?? [], "name").toSorted(), names)
     assert.strictEqual(all[2]?.assembly_id, all[1]?.assembly_id)
   })
 

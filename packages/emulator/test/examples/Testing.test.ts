@@ -1,24 +1,22 @@
 /**
  * The examples of docs/testing.md. `Documentation.test.ts` checks that this file contains every example word for word.
  */
-import { Assemblies, AssemblyClient } from "@assembly-effect/api"
-import { Authenticator, Credentials, FetchClient, Signer, Webhook } from "@assembly-effect/auth"
+import { Assemblies } from "@assembly-effect/api"
+import { Credentials, Signer, Webhook } from "@assembly-effect/auth"
 import { Emulator, Faults } from "@assembly-effect/emulator"
+import { AssemblyNode } from "@assembly-effect/node"
 import { Assembly } from "@assembly-effect/schema"
 import { assert, layer } from "@effect/vitest"
 import { Mac, SecureRandom } from "effect/crypto"
 import { DateTime, Effect, Layer, Redacted } from "effect"
 
-// Provides the emulator with its faults, and a client of the emulator.
+// A client of the emulator: operations, uploads and results.
 const client = Layer.unwrap(
-  Emulator.Emulator.useSync(({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
+  Emulator.Emulator.useSync(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))
 )
-const TestLive = client.pipe(Layer.provideMerge(Emulator.layer()), Layer.provide(FetchClient.layer))
+
+// The client, and the emulator with its faults.
+const TestLive = Layer.provideMerge(client, Emulator.layer())
 
 // The application under test: lists the Assemblies that failed since `fromDate`.
 const failures = (fromDate: DateTime.Utc) => Assemblies.list({ fromDate, type: "failed" })
@@ -63,7 +61,7 @@ const templates = [
   },
   { id: "fixed", content: { steps: {}, allow_steps_override: false } }
 ]
-const WithTemplates = client.pipe(Layer.provideMerge(Emulator.layer({ templates })), Layer.provide(FetchClient.layer))
+const WithTemplates = Layer.provideMerge(client, Emulator.layer({ templates }))
 
 layer(WithTemplates, { excludeTestServices: true })("an application with Templates", (it) => {
   it.effect("may not change the Steps of one", () =>
