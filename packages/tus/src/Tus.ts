@@ -11,12 +11,13 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
+import { spanOf } from "./internal/events.ts"
 import * as Requests from "./internal/requests.ts"
-import * as Telemetry from "./internal/telemetry.ts"
 import { hostOf } from "./internal/host.ts"
 import { ProtocolViolation, Stalled } from "./TusError.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
@@ -112,6 +113,7 @@ export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTa
   )
   const sent = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const body = creation._tag === "Final" ? undefined : creation.body
+  yield* Requests.permit("create", target.tusUrl, body)
   return yield* Requests.sendCreation(target, Object.fromEntries(sent), body)
 })
 
@@ -129,7 +131,7 @@ export const offset = (url: UploadTarget.UploadUrl) =>
     headers: version,
     read: TusUpload.OffsetHeaders,
     told: (headers) =>
-      Effect.succeed({
+      Result.succeed({
         offset: headers["upload-offset"],
         length: headers["upload-length"],
         metadata: headers["upload-metadata"]
@@ -176,7 +178,7 @@ const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tus
  * @category requests
  */
 export const terminate = (url: UploadTarget.UploadUrl) =>
-  Requests.send({ request: "terminate", url, headers: version, read: Terminated, told: () => Effect.void })
+  Requests.send({ request: "terminate", url, headers: version, read: Terminated, told: () => Result.void })
 
 const list = (text: string | undefined): ReadonlyArray<string> =>
   (text ?? "")
@@ -205,7 +207,7 @@ export const discover = (target: UploadTarget.UploadTarget) =>
     headers: {},
     read: Discovered,
     told: (headers) =>
-      Effect.succeed({
+      Result.succeed({
         versions: list(headers["tus-version"]),
         extensions: list(headers["tus-extension"]),
         maxSize: headers["tus-max-size"],
@@ -227,7 +229,7 @@ export const download = (url: UploadTarget.UploadUrl) =>
     const late = (after: Duration.Duration) => new Stalled({ request: "download", host: hostOf(url), after })
     const opened = Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
-      yield* Requests.permit(from, subject.operation, undefined)
+      yield* Requests.permit("download", url)
       const asked = HttpClientRequest.get(from, { headers: version })
       const response = yield* Requests.limited(Exchange.open(client, asked, subject), late)
       if (response.status !== 200) return yield* Effect.flatMap(Requests.readError("download", response), Effect.fail)
@@ -235,5 +237,5 @@ export const download = (url: UploadTarget.UploadUrl) =>
         Effect.succeed(Requests.limited(pull, late))
       )
     })
-    return Stream.withSpan(Stream.unwrap(opened), "Tus.download", Telemetry.spanOf("GET", from))
+    return Stream.withSpan(Stream.unwrap(opened), "Tus.download", spanOf("GET", from))
   })

@@ -18,7 +18,6 @@ import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
 import type { Given, Options, ResumeOptions } from "./internal/options.ts"
 import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
-import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
 import * as UploadTarget from "./UploadTarget.ts"
@@ -346,7 +345,7 @@ export const uploaded = (
   Stream.unwrap(
     Effect.gen(function* () {
       const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/test"))
-      const length = yield* Test.read(source)
+      const length = yield* Events.read(source)
       return Stream.make<ReadonlyArray<UploadEvent.UploadEvent>>(
         UploadEvent.Created({ url, length }),
         UploadEvent.Progress({ sent: length, acknowledged: length, total: length }),
@@ -374,7 +373,7 @@ export const layerTest = (
   const answered = ({ emit, ...upload }: Given) =>
     Effect.andThen(
       OptionRules.check(upload.source, upload.options, false),
-      UploadEvent.result(Test.told(answer(upload), emit))
+      UploadEvent.result(Events.emitting(answer(upload), emit))
     )
   return Layer.succeed(Upload, {
     run: answered,

@@ -14,7 +14,6 @@ import * as SchemaParser from "effect/SchemaParser"
 import type { UploadTarget } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
 import type { Replayable, UploadSource } from "./source.ts"
-import * as Receipts from "./receipts.ts"
 import * as Subtle from "./subtle.ts"
 
 type Issues = ReadonlyArray<Issue>
@@ -163,10 +162,13 @@ const settingIssues = (options: object): Issues => {
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 
+/** The metadata key of the marker: a value that is unique for each creation. */
+export const markerKey = "upload_marker"
+
 /** The metadata keys that an option may not set, because an upload sets them itself, each with the reason. */
 const reserved = {
   assembly_url: "the target sets its value",
-  [Receipts.markerKey]: "its value identifies an upload after a lost response"
+  [markerKey]: "its value identifies an upload after a lost response"
 }
 
 /** The entry of the encoded metadata that each creation replaces by the URL of its Assembly. */

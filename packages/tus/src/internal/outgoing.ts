@@ -68,6 +68,10 @@ export const replayable = (
   }
 }
 
+/** The bytes of a body, in memory. */
+export const inMemory = (bytes: Body["bytes"]): Effect.Effect<Uint8Array, SourceFailed> =>
+  "stream" in bytes ? Pieces.collect(bytes.stream, bytes.length) : Effect.succeed(bytes)
+
 /** All bytes of a source that can be read again, in memory. */
 export const readWhole = (source: Replayable): Effect.Effect<Uint8Array, SourceFailed> =>
   Effect.filterOrFail(

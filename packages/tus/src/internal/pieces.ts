@@ -2,9 +2,9 @@ import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
 import { failedWith, type Replayable, type SourceFailed, sourceFailed } from "./source.ts"
+import * as Subtle from "./subtle.ts"
 
 /** Before small byte arrays are sent, they are joined until a piece has this size in bytes, or no array is left. */
 const smallest = 64 * 1024
@@ -120,12 +120,11 @@ const digestPiece = 1024 * 1024
  */
 export const identityOf = (source: Replayable): Effect.Effect<string, SourceFailed> =>
   Effect.gen(function* () {
-    const service = yield* Digest.Digest
     const block = new Uint8Array(digestPiece)
     const digests: Array<Uint8Array> = []
     let filled = 0
     const close = Effect.gen(function* () {
-      digests.push(yield* service.digest(Digest.sha256, block.slice(0, filled)))
+      digests.push(yield* Subtle.digest(Digest.sha256, block.slice(0, filled)))
       filled = 0
     })
     yield* Stream.runForEach(exactly(source.bytes(0n, source.size), source.size), (piece) =>
@@ -140,5 +139,5 @@ export const identityOf = (source: Replayable): Effect.Effect<string, SourceFail
       })
     )
     if (filled > 0) yield* close
-    return `sha256/1MiB ${Hex.encode(yield* service.digest(Digest.sha256, Bytes.join(digests)))}`
-  }).pipe(Effect.provide(Digest.layerWebCrypto))
+    return `sha256/1MiB ${yield* Subtle.sha256(Bytes.join(digests))}`
+  })
