@@ -18,7 +18,6 @@ import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import { spanOf } from "./internal/events.ts"
 import * as Requests from "./internal/requests.ts"
-import { hostOf } from "./internal/host.ts"
 import { ProtocolViolation, Stalled } from "./TusError.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
@@ -58,42 +57,26 @@ type Metadata = Readonly<Record<string, string | null>>
  * becomes a part of a later final upload.
  */
 type Creation =
-  | {
-      readonly _tag: "Fixed"
-      readonly length: TusUpload.UploadLength
-      readonly metadata: Metadata
-      readonly partial?: boolean | undefined
-      readonly body?: Requests.Body | undefined
-    }
-  | {
-      readonly _tag: "Deferred"
-      readonly metadata: Metadata
-      readonly partial?: boolean | undefined
-      readonly body?: Requests.Body | undefined
-    }
+  | ({ readonly _tag: "Fixed"; readonly length: TusUpload.UploadLength } & First)
+  | ({ readonly _tag: "Deferred" } & First)
   | { readonly _tag: "Final"; readonly parts: ReadonlyArray<UploadTarget.UploadUrl>; readonly metadata: Metadata }
+
+/** What the creations of an upload with its own bytes have in common. */
+interface First {
+  readonly metadata: Metadata
+  readonly partial?: boolean | undefined
+  readonly body?: Requests.Body | undefined
+}
 
 const version = { "tus-resumable": TusUpload.tusVersion } as const
 
-const encoders = {
+type Encoder = (headers: unknown) => Effect.Effect<Readonly<Record<string, string | undefined>>, SchemaIssue.Issue>
+
+const encoders: { readonly [Tag in Creation["_tag"]]: Encoder } = {
   Fixed: SchemaParser.encodeUnknownEffect(TusUpload.FixedHeaders, { errors: "all" }),
   Deferred: SchemaParser.encodeUnknownEffect(TusUpload.DeferredHeaders, { errors: "all" }),
   Final: SchemaParser.encodeUnknownEffect(TusUpload.FinalHeaders, { errors: "all" })
 }
-
-const encodeCreation = (
-  target: UploadTarget.UploadTarget,
-  creation: Creation
-): Effect.Effect<Readonly<Record<string, string | undefined>>, SchemaIssue.Issue> =>
-  encoders[creation._tag]({
-    ...version,
-    "upload-metadata": { ...creation.metadata, assembly_url: Redacted.value(target.assemblySslUrl) },
-    ...(creation._tag === "Fixed" ? { "upload-length": creation.length } : undefined),
-    ...(creation._tag === "Deferred" ? { "upload-defer-length": "1" } : undefined),
-    ...(creation._tag === "Final"
-      ? { "upload-concat": Requests.concat(target, creation.parts) }
-      : creation.partial === true && { "upload-concat": "partial" })
-  })
 
 /**
  * Creates an upload and returns its URL, which has passed the checks of `UploadTarget.resolve`. `offset` is the offset
@@ -108,9 +91,16 @@ const encodeCreation = (
  * @category requests
  */
 export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget, creation: Creation) {
-  const headers = yield* encodeCreation(target, creation).pipe(
-    Effect.mapError((issue) => Input.invalidRequest("Tus.create", issue))
-  )
+  const encoded = encoders[creation._tag]({
+    ...version,
+    "upload-metadata": { ...creation.metadata, assembly_url: Redacted.value(target.assemblySslUrl) },
+    ...(creation._tag === "Fixed" ? { "upload-length": creation.length } : undefined),
+    ...(creation._tag === "Deferred" ? { "upload-defer-length": "1" } : undefined),
+    ...(creation._tag === "Final"
+      ? { "upload-concat": Requests.concat(target, creation.parts) }
+      : creation.partial === true && { "upload-concat": "partial" })
+  })
+  const headers = yield* Effect.mapError(encoded, (issue) => Input.invalidRequest("Tus.create", issue))
   const sent = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const body = creation._tag === "Final" ? undefined : creation.body
   yield* Requests.permit("create", target.tusUrl, body)
@@ -161,7 +151,7 @@ export const append = <E>(
       : Effect.fail(
           new ProtocolViolation({
             request: "append",
-            host: hostOf(url),
+            host: Requests.hostOf(url),
             status: 204,
             description: "upload-offset is less than the sent bytes, and the request declared no length"
           })
@@ -226,7 +216,7 @@ export const download = (url: UploadTarget.UploadUrl) =>
   Stream.suspend(() => {
     const from = Redacted.value(url)
     const subject = { operation: "Tus.download" }
-    const late = (after: Duration.Duration) => new Stalled({ request: "download", host: hostOf(url), after })
+    const late = (after: Duration.Duration) => new Stalled({ request: "download", host: Requests.hostOf(url), after })
     const opened = Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       yield* Requests.permit("download", url)

@@ -59,9 +59,6 @@ type Existing =
     }
   | { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined }
 
-/** Gets the events of an upload, and never makes the upload wait. */
-type Emit = (event: UploadEvent.UploadEvent) => void
-
 /**
  * - `run`: uploads a source. For {@link sink}, `onFailure` is set, and the upload has no journal.
  * - `resume`: continues an existing upload.
@@ -89,7 +86,7 @@ export interface Service {
  */
 export class Upload extends Context.Service<Upload, Service>()("@assembly-effect/tus/Upload") {}
 
-const silent: Emit = () => undefined
+const silent = () => undefined
 
 /**
  * Uploads a source and emits events. The upload does not wait for the reader of its events. Interrupting the stream
@@ -110,7 +107,7 @@ export const events = (
   source: UploadSource,
   options: Options
 ): Stream.Stream<UploadEvent.UploadEvent, UploadError, Upload> =>
-  Events.fromProgram((emit: Emit) => Upload.use((upload) => upload.run({ target, source, options, emit })))
+  Events.fromProgram((emit) => Upload.use((upload) => upload.run({ target, source, options, emit })))
 
 /**
  * Uploads a source and returns when all bytes are stored.
@@ -204,7 +201,7 @@ export const resumeEvents = (
   source: UploadSource,
   options: ResumeOptions = {}
 ): Stream.Stream<UploadEvent.UploadEvent, UploadError | NoSuchUpload, Upload> =>
-  Events.fromProgram((emit: Emit) => Upload.use((upload) => upload.resume(existing, { source, options, emit })))
+  Events.fromProgram((emit) => Upload.use((upload) => upload.resume(existing, { source, options, emit })))
 
 /**
  * A sink that uploads the bytes of a stream, and returns when all bytes are stored.
@@ -272,11 +269,7 @@ export const sink = (
 const atUrl = (
   { metadata, target }: Extract<Existing, { readonly url: unknown }>,
   given: Omit<Given<ResumeOptions>, "target">
-): Given => ({
-  ...given,
-  target,
-  options: { ...given.options, metadata }
-})
+): Given => ({ ...given, target, options: { ...given.options, metadata } })
 
 const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 
@@ -301,17 +294,16 @@ const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): 
   }
 }
 
+const layerOf = <E, R>(service: Effect.Effect<Service, E, R>) => Layer.fresh(Layer.effect(Upload, service))
+
 /**
  * Uploads over HTTP, without a journal: a later run cannot continue an upload.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fresh(
-  Layer.effect(
-    Upload,
-    Effect.map(HttpClient.HttpClient, (http) => make(http))
-  )
+export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = layerOf(
+  Effect.map(HttpClient.HttpClient, (http) => make(http))
 )
 
 /**
@@ -323,11 +315,8 @@ export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fr
  * @since 0.1.0
  * @category layers
  */
-export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | UploadJournal> = Layer.fresh(
-  Layer.effect(
-    Upload,
-    Effect.map(Effect.all([HttpClient.HttpClient, UploadJournal]), ([http, journal]) => make(http, journal))
-  )
+export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | UploadJournal> = layerOf(
+  Effect.map(Effect.all([HttpClient.HttpClient, UploadJournal]), ([http, journal]) => make(http, journal))
 )
 
 /**

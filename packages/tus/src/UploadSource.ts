@@ -12,7 +12,6 @@ import * as FilePieces from "./internal/filePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
 import * as SmallFile from "./unstable/SmallFile.ts"
 import * as Source from "./internal/source.ts"
-import * as Subtle from "./internal/subtle.ts"
 
 export type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
 export { failedWith, SourceFailed } from "./internal/source.ts"
@@ -73,7 +72,7 @@ export const fromBytes = (bytes: Uint8Array): Source.Replayable => {
       _tag: "Replayable",
       size: BigInt(size),
       bytes: (start, end) => Pieces.cutLarge(Stream.fromEffect(read(start, end))),
-      identity: Effect.map(Effect.flatMap(whole, Subtle.sha256), (digest) => `sha256 ${digest}`)
+      identity: Effect.map(Effect.flatMap(whole, Pieces.sha256), (digest) => `sha256 ${digest}`)
     },
     whole
   )

@@ -18,7 +18,6 @@ import * as DeliveryProof from "./DeliveryProof.ts"
 import * as Pieces from "./internal/pieces.ts"
 import { RequestTimeout } from "./internal/requests.ts"
 import * as Source from "./internal/source.ts"
-import * as Subtle from "./internal/subtle.ts"
 
 /**
  * Describes why a value cannot be a source: it is not a `ReadableStream`, or is locked, or bytes were already read from
@@ -139,7 +138,7 @@ export const fromUrl = (
         const range = { end: Number(end), of }
         return Reading.range({ ...resource, stallTimeout, file: named, size, offset: Number(start), range })
       })
-    const digest = Subtle.sha256(new TextEncoder().encode(`${identified} ${validator}`))
+    const digest = Pieces.sha256(new TextEncoder().encode(`${identified} ${validator}`))
     return {
       _tag: "Replayable",
       size: BigInt(size),

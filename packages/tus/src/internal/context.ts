@@ -7,7 +7,6 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
 import * as Duration from "effect/Duration"
@@ -27,7 +26,6 @@ import { type Body, defaultSize, inMemory } from "./outgoing.ts"
 import * as Pieces from "./pieces.ts"
 import { inTime } from "./requests.ts"
 import type { SourceFailed, UploadSource } from "./source.ts"
-import * as Subtle from "./subtle.ts"
 import type { StateStore } from "./uploadState.ts"
 
 /**
@@ -116,12 +114,7 @@ export const policyOf = (said: RetryPolicy.Policy | undefined, options: Options.
             maxPause: maxDelay,
             maxWait: maxWait ?? Duration.hours(1)
           })
-        : Schedule.fromStep(
-            Effect.map(
-              Schedule.toStep(said),
-              (step) => (now, failure) => (isOver(failure) ? Cause.done() : step(now, failure))
-            )
-          ),
+        : Schedule.while(said, ({ input }) => !isOver(input)),
     retryDelay,
     stallTimeout: Duration.fromInputUnsafe(stallTimeout),
     finishTimeout: Duration.fromInputUnsafe(finishTimeout)
@@ -196,7 +189,7 @@ const unsealed: Seal = (body) => Effect.succeed({ body, checksum: undefined })
 const sealed = (algorithm: Algorithm, streams: boolean): Seal =>
   Effect.fnUntraced(function* (body) {
     const bytes = yield* inMemory(body.bytes)
-    const digest = yield* Subtle.digest(algorithms[algorithm], bytes)
+    const digest = yield* Pieces.digest(algorithms[algorithm], bytes)
     return {
       body: { ...body, bytes: streams ? { stream: Pieces.inPieces(bytes), length: BigInt(bytes.length) } : bytes },
       checksum: `${algorithm} ${Base64.encode(digest)}`

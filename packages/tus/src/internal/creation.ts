@@ -22,9 +22,8 @@ import * as Result from "effect/Result"
 import * as TusError from "../TusError.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import * as Context from "./context.ts"
-import { hostOf } from "./host.ts"
 import { markerKey } from "./options.ts"
-import { concat, permit, sendCreation } from "./requests.ts"
+import { concat, hostOf, permit, sendCreation } from "./requests.ts"
 import type { Change } from "./uploadState.ts"
 
 /**
@@ -260,7 +259,7 @@ export const once = <E>(
     const { body, ledger, parts, size } = creation
     const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
     const sending = update(ledger.sending)
-    const refused = Effect.ignore(update(ledger.refused))
+    const refused = Effect.asVoid(Effect.option(update(ledger.refused)))
     const answered = Effect.matchEffect(sendCreation(target, headersOf(upload, creation), body, limit), {
       onSuccess: (answer): Effect.Effect<Answer, E> => {
         // If the response to the creation of a final upload reports an offset that equals the size, the parts are

@@ -23,11 +23,10 @@ import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import * as Creation from "./creation.ts"
 import { type Emit, observe, paced, sums } from "./events.ts"
-import { hostOf } from "./host.ts"
 import * as Options from "./options.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Piece from "./piece.ts"
-import { checkConcat, inTime, send } from "./requests.ts"
+import { checkConcat, hostOf, inTime, send } from "./requests.ts"
 import type { Replayable } from "./source.ts"
 import * as UploadState from "./uploadState.ts"
 
@@ -350,7 +349,7 @@ interface Beginning {
 
 const start = (given: Options.Given, { existing, isTerminated = false }: Beginning, header?: string) => {
   const { options, source } = given
-  const store = UploadState.forgetful(existing ?? UploadState.inParts(source.size, options.parallel ?? 1))
+  const store = UploadState.forgetful(existing ?? UploadState.inParts(source.size, options.parallel))
   return Effect.flatMap(Context.make(given, store, header), (upload) =>
     isTerminated ? unlessDone(perform(upload), upload) : perform(upload)
   )

@@ -185,7 +185,7 @@ export const make = (journal: Journal.UploadJournal["Service"]) => {
         }
       }
       const { about, state } = isNew
-        ? { about: given, state: UploadState.inParts(given.size, options.parallel ?? 1) }
+        ? { about: given, state: UploadState.inParts(given.size, options.parallel) }
         : known
       const { target } = about
       if (state._tag === "Completed" || state._tag === "Untrusted") return yield* Engine.ended({ emit, target }, state)

@@ -14,7 +14,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import type { UploadTarget } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
 import type { Replayable, UploadSource } from "./source.ts"
-import * as Subtle from "./subtle.ts"
+import { canDigest, noDigest } from "./pieces.ts"
 
 type Issues = ReadonlyArray<Issue>
 
@@ -238,17 +238,19 @@ export const issues = (options: object, metadata: Metadata | undefined): Issues 
   ...(metadata === undefined ? [] : metadataIssues(metadata))
 ]
 
-/** Fails with all broken rules at once. */
-export const refuse = (operation: string, found: Issues): Effect.Effect<void, InvalidRequest> =>
-  found.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation, issues: found }))
+/** Fails with all broken rules at once. Without a broken rule, returns `otherwise`. */
+export const refuse = <A>(
+  operation: string,
+  found: Issues,
+  otherwise?: A
+): Effect.Effect<A | undefined, InvalidRequest> =>
+  found.length === 0 ? Effect.succeed(otherwise) : Effect.fail(new InvalidRequest({ operation, issues: found }))
 
 /** An issue if `checksum` is set and this runtime cannot compute it. */
 export const missingDigest = (checksum: string | undefined): Effect.Effect<Issues> =>
   checksum === undefined
     ? Effect.succeed([])
-    : Effect.map(Subtle.isAvailable, (isThere) =>
-        isThere ? [] : [issue("checksum", `Expected no checksum: ${Subtle.description}`)]
-      )
+    : Effect.map(canDigest, (isThere) => (isThere ? [] : [issue("checksum", `Expected no checksum: ${noDigest}`)]))
 
 /**
  * Fails if the options or the source of an upload break a rule. Returns the metadata as a header, see
@@ -265,10 +267,6 @@ export const check = (
 ): Effect.Effect<string | undefined, InvalidRequest> => {
   const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
   const found = [...settingIssues(options), ...issuesOf(header), ...sourceIssues(source, { ...options, isReplayed })]
-  const checked = (all: Issues): Effect.Effect<string | undefined, InvalidRequest> =>
-    all.length === 0
-      ? Effect.succeed(Result.getOrUndefined(header))
-      : Effect.fail(new InvalidRequest({ operation: "Upload", issues: all }))
-  if (options?.checksum === undefined) return checked(found)
-  return Effect.flatMap(missingDigest(options.checksum), (missing) => checked([...found, ...missing]))
+  const checked = (missing: Issues) => refuse("Upload", [...found, ...missing], Result.getOrUndefined(header))
+  return options?.checksum === undefined ? checked([]) : Effect.flatMap(missingDigest(options.checksum), checked)
 }

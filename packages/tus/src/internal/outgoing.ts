@@ -163,15 +163,14 @@ export const oneShot = (
     })
 
     /** Fails if held bytes were taken away, or if the bytes that were read so far contradict the announced size. */
-    const check = Effect.suspend(() => {
+    const check = Effect.gen(function* () {
       if (held.reduce((sum, { length }) => sum + length, 0) !== count) {
-        return Effect.fail(sourceFailed("Changed", "the memory of a piece was taken away"))
+        return yield* sourceFailed("Changed", "the memory of a piece was taken away")
       }
       const seen = start + BigInt(count)
-      if (source.size !== undefined && seen > source.size) return Effect.fail(Pieces.tooLong(source.size))
-      return source.size !== undefined && hasEnded && seen < source.size
-        ? Effect.fail(Pieces.tooShort(seen, source.size))
-        : Effect.void
+      const { size: announced = seen } = source
+      if (seen > announced) return yield* Pieces.tooLong(announced)
+      if (hasEnded && seen < announced) return yield* Pieces.tooShort(seen, announced)
     })
 
     const totalSize = () => (hasEnded ? start + BigInt(count) : undefined)

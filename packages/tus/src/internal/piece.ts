@@ -21,13 +21,12 @@ import * as BodySize from "./bodySize.ts"
 import * as Context from "./context.ts"
 import * as Creation from "./creation.ts"
 import type { Pool } from "./filePieces.ts"
-import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
 import { wholeOf, type SourceFailed } from "./source.ts"
 import { Transfer } from "./transfer.ts"
 import * as PieceMemory from "../unstable/PieceMemory.ts"
 import * as UploadState from "./uploadState.ts"
-import { type Body, inTime, sendAppend } from "./requests.ts"
+import { type Body, hostOf, inTime, sendAppend } from "./requests.ts"
 
 /**
  * The context of one upload URL. `emit` gets the events of the piece.

@@ -1,10 +1,12 @@
+/** Bytes as streams of pieces, and the digests of bytes. */
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Digest from "effect/crypto/Digest"
+import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
 import { failedWith, type Replayable, type SourceFailed, sourceFailed } from "./source.ts"
-import * as Subtle from "./subtle.ts"
 
 /** Before small byte arrays are sent, they are joined until a piece has this size in bytes, or no array is left. */
 const smallest = 64 * 1024
@@ -112,6 +114,27 @@ export const range = (pieces: ReadonlyArray<Uint8Array>, start: number, end: num
   })
 }
 
+/**
+ * Whether this runtime can compute a digest: a page has `crypto.subtle` only on https, on `localhost` and on the
+ * addresses of loopback.
+ */
+export const canDigest: Effect.Effect<boolean> = WebCrypto.useSync(
+  (crypto: Crypto | undefined) => crypto?.subtle !== undefined
+)
+
+/** The text of an error when this runtime cannot compute a digest. */
+export const noDigest = "crypto.subtle is unavailable; serve the page over https or from localhost"
+
+/** The digest of bytes. */
+export const digest = (algorithm: Digest.Algorithm, bytes: Uint8Array): Effect.Effect<Uint8Array> =>
+  Effect.provide(
+    Digest.Digest.use((service) => service.digest(algorithm, bytes)),
+    Digest.layerWebCrypto
+  )
+
+/** The SHA-256 of bytes, in hexadecimal digits. */
+export const sha256 = (bytes: Uint8Array): Effect.Effect<string> => Effect.map(digest(Digest.sha256, bytes), Hex.encode)
+
 const digestPiece = 1024 * 1024
 
 /**
@@ -124,7 +147,7 @@ export const identityOf = (source: Replayable): Effect.Effect<string, SourceFail
     const digests: Array<Uint8Array> = []
     let filled = 0
     const close = Effect.gen(function* () {
-      digests.push(yield* Subtle.digest(Digest.sha256, block.slice(0, filled)))
+      digests.push(yield* digest(Digest.sha256, block.slice(0, filled)))
       filled = 0
     })
     yield* Stream.runForEach(exactly(source.bytes(0n, source.size), source.size), (piece) =>
@@ -139,5 +162,5 @@ export const identityOf = (source: Replayable): Effect.Effect<string, SourceFail
       })
     )
     if (filled > 0) yield* close
-    return `sha256/1MiB ${yield* Subtle.sha256(Bytes.join(digests))}`
+    return `sha256/1MiB ${yield* sha256(Bytes.join(digests))}`
   })

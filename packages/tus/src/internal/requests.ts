@@ -30,7 +30,12 @@ import * as TusError from "../TusError.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
 import * as Events from "./events.ts"
-import { hostOf } from "./host.ts"
+
+/**
+ * The host of a URL, with its port if it is not the default port. An error must not contain any other part of the URL.
+ */
+export const hostOf = (url: string | Redacted.Redacted): string =>
+  new URL(Redacted.isRedacted(url) ? Redacted.value(url) : url).host
 
 const maxErrorBytes = 8 * 1024
 
