@@ -70,7 +70,7 @@ interface First {
 
 const version = { "tus-resumable": TusUpload.tusVersion } as const
 
-type Encoder = (headers: unknown) => Effect.Effect<Readonly<Record<string, string | undefined>>, SchemaIssue.Issue>
+type Encoder = (headers: unknown) => Effect.Effect<Readonly<Record<string, string>>, SchemaIssue.Issue>
 
 const encoders: { readonly [Tag in Creation["_tag"]]: Encoder } = {
   Fixed: SchemaParser.encodeUnknownEffect(TusUpload.FixedHeaders, { errors: "all" }),
@@ -101,10 +101,9 @@ export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTa
       : creation.partial === true && { "upload-concat": "partial" })
   })
   const headers = yield* Effect.mapError(encoded, (issue) => Input.invalidRequest("Tus.create", issue))
-  const sent = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const body = creation._tag === "Final" ? undefined : creation.body
   yield* Requests.permit("create", target.tusUrl, body)
-  return yield* Requests.sendCreation(target, Object.fromEntries(sent), body)
+  return yield* Requests.sendCreation(target, headers, body)
 })
 
 /**
@@ -136,15 +135,7 @@ export const offset = (url: UploadTarget.UploadUrl) =>
  * @since 0.1.0
  * @category requests
  */
-export const append = <E>(
-  url: UploadTarget.UploadUrl,
-  options: {
-    readonly offset: TusUpload.Offset
-    readonly body: Requests.Body<E>
-    readonly length?: TusUpload.UploadLength | undefined
-    readonly checksum?: string | undefined
-  }
-) =>
+export const append = <E>(url: UploadTarget.UploadUrl, options: Requests.Append<E>) =>
   Effect.flatMap(Requests.sendAppend(url, options), ({ declaresLength, offset: reached }) =>
     declaresLength || reached >= options.offset + BigInt(options.body.length)
       ? Effect.succeed(reached)

@@ -283,13 +283,11 @@ const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): 
           : journal.engine(journal).run(given)
       ),
     resume: (existing, given) => {
-      if ("key" in existing) {
-        return journal === undefined
-          ? noJournal(existing.key)
-          : provided(journal.engine(journal).resume(existing, given))
+      if ("url" in existing) {
+        const created = { _tag: "Created", marker: "", url: existing.url } as const
+        return provided(Engine.run(atUrl(existing, given), { existing: created }))
       }
-      const created = { _tag: "Created", marker: "", url: existing.url } as const
-      return provided(Engine.run(atUrl(existing, given), { existing: created }))
+      return journal === undefined ? noJournal(existing.key) : provided(journal.engine(journal).resume(existing, given))
     }
   }
 }

@@ -26,7 +26,7 @@ import { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./internal/
 import * as Journaled from "./internal/journaled.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import * as Files from "./internal/journalFiles.ts"
-import { canDigest, noDigest } from "./internal/pieces.ts"
+import { canDigest, noDigest } from "./internal/outgoing.ts"
 
 export type { AssemblyEntry, Engine, Entries, Entry, Key, Lease, Leases, Locks, Store } from "./internal/journal.ts"
 export { assemblyKeyOf, keyOf, UploadJournal } from "./internal/journal.ts"

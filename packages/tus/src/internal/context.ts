@@ -22,8 +22,7 @@ import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
 import * as Options from "./options.ts"
-import { type Body, defaultSize, inMemory } from "./outgoing.ts"
-import * as Pieces from "./pieces.ts"
+import * as Outgoing from "./outgoing.ts"
 import { inTime } from "./requests.ts"
 import type { SourceFailed, UploadSource } from "./source.ts"
 import type { StateStore } from "./uploadState.ts"
@@ -49,8 +48,8 @@ export type RequestError =
 
 /** Converts a body to the bytes to send, and to their checksum if the upload has one. */
 export type Seal = (
-  body: Body
-) => Effect.Effect<{ readonly body: Body; readonly checksum: string | undefined }, SourceFailed>
+  body: Outgoing.Body
+) => Effect.Effect<{ readonly body: Outgoing.Body; readonly checksum: string | undefined }, SourceFailed>
 
 /**
  * The context of the engine: what all steps of one upload share.
@@ -105,16 +104,9 @@ export const policyOf = (said: RetryPolicy.Policy | undefined, options: Options.
   const longest = maxWait === undefined ? Infinity : Duration.toMillis(maxWait)
   const isOver = ({ failures, wait }: RetryPolicy.Failure): boolean =>
     failures > (maxRetries ?? Infinity) || Option.exists(wait, (time) => Duration.toMillis(time) > longest)
+  const own = { retries: maxRetries ?? 8, base: retryDelay, maxPause: maxDelay, maxWait: maxWait ?? Duration.hours(1) }
   return {
-    retry:
-      said === undefined
-        ? RetryPolicy.make({
-            retries: maxRetries ?? 8,
-            base: retryDelay,
-            maxPause: maxDelay,
-            maxWait: maxWait ?? Duration.hours(1)
-          })
-        : Schedule.while(said, ({ input }) => !isOver(input)),
+    retry: said === undefined ? RetryPolicy.make(own) : Schedule.while(said, ({ input }) => !isOver(input)),
     retryDelay,
     stallTimeout: Duration.fromInputUnsafe(stallTimeout),
     finishTimeout: Duration.fromInputUnsafe(finishTimeout)
@@ -123,9 +115,10 @@ export const policyOf = (said: RetryPolicy.Policy | undefined, options: Options.
 
 /** The wait that a server requests, if this wait is not zero. */
 const asked = (error: RequestError): Option.Option<Duration.Duration> =>
-  error._tag === "RateLimited" || error._tag === "ServerFailure"
-    ? Option.filter(Option.fromUndefinedOr(error.retryAfter), (wait) => !Duration.isZero(wait))
-    : Option.none()
+  Option.filter(
+    Option.fromUndefinedOr("retryAfter" in error ? error.retryAfter : undefined),
+    (wait) => !Duration.isZero(wait)
+  )
 
 /** Pauses after the given number of consecutive failures. Fails with the error if a retry does not help any more. */
 export type Retry = <E extends RequestError>(failures: number, error: E) => Effect.Effect<void, E>
@@ -188,10 +181,10 @@ const unsealed: Seal = (body) => Effect.succeed({ body, checksum: undefined })
  */
 const sealed = (algorithm: Algorithm, streams: boolean): Seal =>
   Effect.fnUntraced(function* (body) {
-    const bytes = yield* inMemory(body.bytes)
-    const digest = yield* Pieces.digest(algorithms[algorithm], bytes)
+    const bytes = yield* Outgoing.inMemory(body.bytes)
+    const digest = yield* Outgoing.digest(algorithms[algorithm], bytes)
     return {
-      body: { ...body, bytes: streams ? { stream: Pieces.inPieces(bytes), length: BigInt(bytes.length) } : bytes },
+      body: { ...body, bytes: streams ? { stream: Outgoing.inPieces(bytes), length: BigInt(bytes.length) } : bytes },
       checksum: `${algorithm} ${Base64.encode(digest)}`
     }
   })
@@ -262,7 +255,7 @@ export const make = <E>(
     const shared = { target, source, metadataHeader: encoded.success, streams, concurrency, policy, emit, store }
     const plain = { ...shared, chunkSize, seal: unsealed, sendsAlong: true }
     if (checksum === undefined) return Effect.succeed(plain)
-    const size = chunkSize ?? defaultSize
+    const size = chunkSize ?? Outgoing.defaultSize
     const checked = { ...shared, chunkSize: size, seal: sealed(checksum, streams), sendsAlong: false }
     return Effect.map(isOffered(target, checksum, shared), (isThere) => (isThere ? checked : plain))
   })

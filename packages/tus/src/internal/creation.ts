@@ -82,8 +82,7 @@ type Answer = Result.Result<Created, RequestError>
 const outcome = (error: RequestError): "Refused" | "TurnedAway" | "Open" => {
   switch (error._tag) {
     case "TransportFailure":
-      if (error.sent !== "no") return "Open"
-      return error.permanent ? "Refused" : "TurnedAway"
+      return error.sent !== "no" ? "Open" : error.permanent ? "Refused" : "TurnedAway"
     case "RateLimited":
     case "UploadLocked":
       return "TurnedAway"

@@ -48,10 +48,10 @@ const eachOrphan = <E>(
 export const remove = (state: UploadState.UploadState, { stallTimeout }: Context.Policy) =>
   eachOrphan(state, (url) => Effect.catchTag(inTime(stallTimeout, Tus.terminate(url)), "UploadGone", () => Effect.void))
 
-/** The maximum time that a failure and an interruption wait for the removal. */
-const farewell = { failure: "5 seconds", interruption: "1 second" } as const
-
-/** If the work of an upload fails or is interrupted, the orphans of its upload are removed. */
+/**
+ * If the work of an upload fails or is interrupted, the orphans of its upload are removed. A failure and an interruption
+ * wait for the removal only for a limited time.
+ */
 const unlessDone = <A, E, R, S>(
   work: Effect.Effect<A, E, R>,
   { store }: Context.Upload<S>
@@ -59,8 +59,8 @@ const unlessDone = <A, E, R, S>(
   // Failures are ignored: orphans that remain stay on the server until they expire.
   const free = Effect.suspend(() => eachOrphan(store.state(), (url) => Effect.option(Tus.terminate(url))))
   return work.pipe(
-    Effect.tapCause(() => Effect.timeoutOption(free, farewell.failure)),
-    Effect.onInterrupt(() => Effect.timeoutOption(free, farewell.interruption))
+    Effect.tapCause(() => Effect.timeoutOption(free, "5 seconds")),
+    Effect.onInterrupt(() => Effect.timeoutOption(free, "1 second"))
   )
 }
 
@@ -197,15 +197,9 @@ const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadSta
 const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emit): ((index: number) => Emit) => {
   const sumOf = sums(parts.length)
   return (index) => (event) => {
-    switch (event._tag) {
-      case "Progress":
-        return emit(UploadEvent.Progress({ ...sumOf(index, event), total }))
-      case "Resumed":
-        return emit(UploadEvent.Resumed({ offset: (parts[index]?.start ?? 0n) + event.offset }))
-      case "Retrying":
-        return emit(event)
-      default:
-    }
+    if (event._tag === "Progress") emit(UploadEvent.Progress({ ...sumOf(index, event), total }))
+    if (event._tag === "Resumed") emit(UploadEvent.Resumed({ offset: (parts[index]?.start ?? 0n) + event.offset }))
+    if (event._tag === "Retrying") emit(event)
   }
 }
 

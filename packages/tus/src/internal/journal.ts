@@ -16,7 +16,7 @@ import type { UploadTarget } from "../UploadTarget.ts"
 import type * as JournalEntry from "./journalEntry.ts"
 import type { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./journalError.ts"
 import type { Given, ResumeOptions } from "./options.ts"
-import { sha256 } from "./pieces.ts"
+import { sha256 } from "./outgoing.ts"
 
 /**
  * The entry of one upload. The upload URLs in an entry are plain text; `UploadTarget.urlAtRest` checks a URL and

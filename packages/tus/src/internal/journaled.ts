@@ -22,14 +22,14 @@ import * as Journal from "./journal.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import { JournalTorn, NoSuchUpload } from "./journalError.ts"
 import * as Options from "./options.ts"
-import * as Pieces from "./pieces.ts"
+import { identityOf } from "./outgoing.ts"
 import type { Replayable, SourceFailed, UploadSource } from "./source.ts"
 import * as UploadState from "./uploadState.ts"
 
 /** Identifies the bytes of a source: by its `identity`, or by a digest of the bytes if it has none. */
 export const identify = (source: Replayable): Effect.Effect<string, SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
-    identity === undefined ? Pieces.identityOf(source) : Effect.succeed(identity)
+    identity === undefined ? identityOf(source) : Effect.succeed(identity)
   )
 
 /** What identifies the bytes of a source in the journal. */

@@ -14,7 +14,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import type { UploadTarget } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
 import type { Replayable, UploadSource } from "./source.ts"
-import { canDigest, noDigest } from "./pieces.ts"
+import { canDigest, noDigest } from "./outgoing.ts"
 
 type Issues = ReadonlyArray<Issue>
 
@@ -142,12 +142,11 @@ export interface Given<O = Options> {
   readonly emit: Emit
 }
 
-type Path = Issue["path"]
-
 const issue = (path: string, message: string): Issue => ({ path: [path], message })
 
 /** The issue of a rule, if it is broken. */
-export const broken = (isBroken: boolean, path: Path, message: string): Issues => (isBroken ? [{ path, message }] : [])
+export const broken = (isBroken: boolean, path: Issue["path"], message: string): Issues =>
+  isBroken ? [{ path, message }] : []
 
 const checkSettings = Rules.checker(Settings)
 
@@ -174,6 +173,9 @@ const reserved = {
 /** The entry of the encoded metadata that each creation replaces by the URL of its Assembly. */
 const placeholder = /^assembly_url LQ==,/
 
+const issuesOf = (result: Result.Result<unknown, Issues>): Issues =>
+  Result.match(result, { onFailure: (issues) => issues, onSuccess: () => [] })
+
 /**
  * The metadata as the end of the header `upload-metadata`, without `assembly_url`, or the rules that the metadata
  * breaks. The issues do not contain the values, because the values may be secret.
@@ -186,14 +188,10 @@ export const metadataHeader = (metadata: Metadata): Result.Result<string, Issues
   const encoded = Result.mapError(encodeMetadata({ ...metadata, assembly_url: "-" }), (found) =>
     Input.fromSchemaIssue(found).map(({ message, path }) => ({ message, path: ["metadata", ...path] }))
   )
-  const issues = [...taken, ...(Result.isFailure(encoded) ? encoded.failure : [])]
-  return issues.length > 0 || Result.isFailure(encoded)
-    ? Result.fail(issues)
-    : Result.succeed(encoded.success.replace(placeholder, ""))
+  return taken.length > 0
+    ? Result.fail([...taken, ...issuesOf(encoded)])
+    : Result.map(encoded, (header) => header.replace(placeholder, ""))
 }
-
-const issuesOf = (result: Result.Result<unknown, Issues>): Issues =>
-  Result.match(result, { onFailure: (issues) => issues, onSuccess: () => [] })
 
 /** The rules that the metadata of an upload breaks. */
 export const metadataIssues = (metadata: Metadata): Issues => issuesOf(metadataHeader(metadata))
@@ -258,11 +256,7 @@ export const missingDigest = (checksum: string | undefined): Effect.Effect<Issue
  */
 export const check = (
   source: UploadSource,
-  options: {
-    readonly metadata?: Metadata | undefined
-    readonly checksum?: string | undefined
-    readonly parallel?: number | undefined
-  },
+  options: Partial<Options>,
   isReplayed: boolean
 ): Effect.Effect<string | undefined, InvalidRequest> => {
   const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)

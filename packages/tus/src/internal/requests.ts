@@ -122,26 +122,6 @@ const errors: { readonly [status: number]: new (refusal: Refusal) => TusError.An
   460: TusError.ChecksumMismatch
 }
 
-const toError = (refusal: Refusal, retryAfter: Duration.Duration | undefined): TusError.AnswerError => {
-  const { request, ...subject } = refusal
-  const { status } = subject
-  if (status === 429) {
-    return new ApiError.RateLimited({
-      code: "RATE_LIMIT_REACHED",
-      ...subject,
-      operation: `Tus.${request}`,
-      retryAfter: retryAfter ?? Duration.zero
-    })
-  }
-  // These requests go to `tus_url`, where no upload can be gone: a gateway may know no such path.
-  const isAtTarget = request === "create" || request === "discover"
-  const Known = isAtTarget && errors[status] === TusError.UploadGone ? TusError.UploadRefused : errors[status]
-  if (Known !== undefined) return new Known(refusal)
-  if (Outcome.isRefusal(status)) return new TusError.UploadRefused(refusal)
-  if (status < 400) return new TusError.ProtocolViolation({ ...refusal, description: "unexpected status" })
-  return new TusError.ServerFailure(retryAfter === undefined ? refusal : { ...refusal, retryAfter })
-}
-
 /** The error of a response whose status is not the expected success. */
 const toRefusal = (
   request: TusError.RequestName,
@@ -154,8 +134,7 @@ const toRefusal = (
     const json = Option.getOrUndefined(Outcome.parseJson(body))
     const secrets = secretsOf(asked)
     const { code, words } = readSaid(body, json)
-    const refusal = {
-      request,
+    const subject = {
       host: hostOf(asked.url),
       status,
       // A response without text, such as a response to HEAD, says only its status.
@@ -163,7 +142,19 @@ const toRefusal = (
       ...(code === undefined ? undefined : { code: Redaction.code(code, secrets) }),
       ...Exchange.requestIdOf(headers, secrets)
     }
-    return toError(refusal, Option.getOrUndefined(Outcome.wait(headers, json, now)))
+    const retryAfter = Option.getOrUndefined(Outcome.wait(headers, json, now))
+    if (status === 429) {
+      const limit = { code: "RATE_LIMIT_REACHED", ...subject, operation: `Tus.${request}` }
+      return new ApiError.RateLimited({ ...limit, retryAfter: retryAfter ?? Duration.zero })
+    }
+    const refusal = { request, ...subject }
+    // These requests go to `tus_url`, where no upload can be gone: a gateway may know no such path.
+    const isAtTarget = request === "create" || request === "discover"
+    const Known = isAtTarget && errors[status] === TusError.UploadGone ? TusError.UploadRefused : errors[status]
+    if (Known !== undefined) return new Known(refusal)
+    if (Outcome.isRefusal(status)) return new TusError.UploadRefused(refusal)
+    if (status < 400) return new TusError.ProtocolViolation({ ...refusal, description: "unexpected status" })
+    return new TusError.ServerFailure(retryAfter === undefined ? refusal : { ...refusal, retryAfter })
   })
 
 /** The error of a response that is read as a stream if its status is the expected success. */
@@ -269,11 +260,7 @@ const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>
   stalled,
   told,
   url: to
-}: Request<A, B, E, E2>): Effect.Effect<
-  B,
-  TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled | E2,
-  HttpClient.HttpClient
-> =>
+}: Request<A, B, E, E2>) =>
   Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) => {
     const client = Context.get(context, HttpClient.HttpClient)
     const url = Redacted.value(to)
@@ -355,23 +342,21 @@ export const sendCreation = (
       })
   })
 
+/** The bytes to append. See `Tus.append`. */
+export interface Append<E> {
+  readonly offset: TusUpload.Offset
+  readonly body: Body<E>
+  readonly length?: TusUpload.UploadLength | undefined
+  readonly checksum?: string | undefined
+}
+
 /**
  * Appends bytes at an offset. Returns the offset that the server reports, and whether the request declared the length of
  * its body: only then may the server have stored only the first bytes. See `Tus.append`.
  */
 export const sendAppend = <E>(
   url: UploadTarget.UploadUrl,
-  {
-    body,
-    checksum,
-    length,
-    offset: start
-  }: {
-    readonly offset: TusUpload.Offset
-    readonly body: Body<E>
-    readonly length?: TusUpload.UploadLength | undefined
-    readonly checksum?: string | undefined
-  },
+  { body, checksum, length, offset: start }: Append<E>,
   limits?: Pick<Request<unknown, unknown, E, never>, "limit" | "stalled">
 ) =>
   send({

@@ -120,12 +120,10 @@ export const whole: Place = replaced
 export const part =
   (index: number): Place =>
   (piece) =>
-  (state) => {
-    const found = state._tag === "Parts" ? state.parts[index] : undefined
-    return state._tag !== "Parts" || found === undefined
-      ? state
-      : { ...state, parts: state.parts.with(index, { ...found, piece }) }
-  }
+  (state) =>
+    state._tag === "Parts"
+      ? { ...state, parts: state.parts.map((each, at) => (at === index ? { ...each, piece } : each)) }
+      : state
 
 /** The creation of the final upload from these parts is sent next. */
 export const concatenating = (marker: string, parts: ReadonlyArray<UploadUrl>, length: bigint): Change =>
