@@ -33,23 +33,23 @@ export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.
   Pieces.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
 
 /** A piece as a `Uint8Array` of this realm. Fails for anything but an array of bytes, whatever its type says. */
-export const own = (piece: Uint8Array): Effect.Effect<Uint8Array, SourceFailed> => {
+const own = (piece: Uint8Array): Effect.Effect<Uint8Array, SourceFailed> => {
   const bytes = Bytes.own(piece)
   return bytes === undefined
     ? Effect.fail(failedWith(new TypeError("a piece is not a Uint8Array, or its memory was transferred")))
     : Effect.succeed(bytes)
 }
 
-export const tooShort = (got: bigint, expected: bigint): SourceFailed =>
+const tooShort = (got: bigint, expected: bigint): SourceFailed =>
   sourceFailed("TooShort", `the source ended after ${got} of ${expected} bytes`)
 
-export const tooLong = (expected: bigint): SourceFailed =>
+const tooLong = (expected: bigint): SourceFailed =>
   sourceFailed("TooLong", `the source has more than the announced ${expected} bytes`)
 
 type Source = Stream.Stream<Uint8Array, SourceFailed>
 
 /** The pieces of a source as {@link own} arrays. Fails unless they have exactly `length` bytes. */
-export const exactly = (source: Source, length: bigint): Source =>
+const exactly = (source: Source, length: bigint): Source =>
   Stream.suspend(() => {
     let count = 0n
     return Pieces.mapPieces(
@@ -85,7 +85,7 @@ export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLar
  * it is emitted, so that an HTTP client that keeps a request after its response does not keep the arrays. Therefore the
  * stream can be read only once.
  */
-export const inRegularPieces = (parts: Array<Uint8Array>): Stream.Stream<Uint8Array> =>
+const inRegularPieces = (parts: Array<Uint8Array>): Stream.Stream<Uint8Array> =>
   cutLarge(
     Stream.unfold(parts, () =>
       Effect.sync(() => {
@@ -113,7 +113,7 @@ export const takeBytes = (source: Source, count: bigint): Source =>
   })
 
 /** The bytes of the pieces from `start` to `end`. No byte is copied. */
-export const range = (pieces: ReadonlyArray<Uint8Array>, start: number, end: number): Array<Uint8Array> => {
+const range = (pieces: ReadonlyArray<Uint8Array>, start: number, end: number): Array<Uint8Array> => {
   let at = 0
   return pieces.flatMap((piece) => {
     const part = piece.subarray(Math.max(0, start - at), Math.max(0, end - at))
