@@ -128,7 +128,7 @@ export type Retry = <E extends RequestError>(failures: number, error: E) => Effe
  * of the account for the pause that the server requested, the failure does not count.
  */
 export const retrying = ({ emit, policy }: Pick<Upload<unknown>, "emit" | "policy">): Retry => {
-  const pauseAfter = RetryPolicy.pauses(policy.retry)
+  let pauseAfter: ReturnType<typeof RetryPolicy.pauses> | undefined
   let held = 0
   return (count, error) =>
     Effect.gen(function* () {
@@ -137,6 +137,8 @@ export const retrying = ({ emit, policy }: Pick<Upload<unknown>, "emit" | "polic
       const failures = Math.max(1, count - held)
       const wait = isHeld ? Option.none() : asked(error)
       const failure = { operation: "Upload", retry: "resumes", failures, error, wait } as const
+      // Most uploads have no failure, so the function is made only when it is needed.
+      pauseAfter ??= RetryPolicy.pauses(policy.retry)
       const pause = canHeal(error) ? yield* pauseAfter(failure) : Option.none()
       if (Option.isNone(pause)) return yield* Effect.fail(error)
       emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))

@@ -251,43 +251,42 @@ const headersOf = <E>({ metadataHeader, target }: Context.Upload<E>, { isPart, m
 export const once = <E>(
   upload: Context.Upload<E>,
   creation: Creation
-): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
-  Effect.gen(function* () {
-    const { policy, store, target } = upload
-    const { settle, update } = store
-    const { body, ledger, parts, size } = creation
-    const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
-    const sending = update(ledger.sending)
-    const refused = Effect.asVoid(Effect.option(update(ledger.refused)))
-    const answered = Effect.matchEffect(sendCreation(target, headersOf(upload, creation), body, limit), {
-      onSuccess: (answer): Effect.Effect<Answer, E> => {
-        // If the response to the creation of a final upload reports an offset that equals the size, the parts are
-        // concatenated. A HEAD request would return the same offset.
-        const found = { ...answer, finished: parts !== undefined && answer.offset === size }
-        return Effect.as(update(ledger.created(found)), Result.succeed(found))
-      },
-      onFailure: (error) => Effect.as(outcome(error) === "Open" ? Effect.void : refused, Result.fail(error))
-    })
-    /** Sends the request, and records its result in the ledger. */
-    const recorded = settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
-    const attempt = Effect.matchEffect(permit("create", target.tusUrl, body), {
-      onFailure: (error): Effect.Effect<Answer> => Effect.succeed(Result.fail(error)),
-      // `sending` says that a request may have been sent, so it is written after the wait.
-      onSuccess: () => recorded
-    })
-    const pauseAfter = Context.retrying(upload)
+): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
+  const { policy, store, target } = upload
+  const { settle, update } = store
+  const { body, ledger, parts, size } = creation
+  const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
+  const sending = update(ledger.sending)
+  const refused = Effect.asVoid(Effect.option(update(ledger.refused)))
+  const answered = Effect.matchEffect(sendCreation(target, headersOf(upload, creation), body, limit), {
+    onSuccess: (answer): Effect.Effect<Answer, E> => {
+      // If the response to the creation of a final upload reports an offset that equals the size, the parts are
+      // concatenated. A HEAD request would return the same offset.
+      const found = { ...answer, finished: parts !== undefined && answer.offset === size }
+      return Effect.as(update(ledger.created(found)), Result.succeed(found))
+    },
+    onFailure: (error) => Effect.as(outcome(error) === "Open" ? Effect.void : refused, Result.fail(error))
+  })
+  /** Sends the request, and records its result in the ledger. */
+  const recorded = settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
+  const attempt = Effect.matchEffect(permit("create", target.tusUrl, body), {
+    onFailure: (error): Effect.Effect<Answer> => Effect.succeed(Result.fail(error)),
+    // `sending` says that a request may have been sent, so it is written after the wait.
+    onSuccess: () => recorded
+  })
+  const pauseAfter = Context.retrying(upload)
 
-    for (let failures = 1; ; failures++) {
-      const answer = yield* attempt
-      if (Result.isSuccess(answer)) return answer.success
+  const repeated = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
+    Effect.flatMap(attempt, (answer) => {
+      if (Result.isSuccess(answer)) return Effect.succeed(answer.success)
       const error = answer.failure
       const did = outcome(error)
-      if (error._tag === "UnsafeLocation" || did === "Refused") return yield* Effect.fail(error)
+      if (error._tag === "UnsafeLocation" || did === "Refused") return Effect.fail(error)
       if (error._tag === "Stalled" || did === "Open") {
-        const found = yield* recover(upload, creation, { description: error.message, cause: error })
-        yield* update(ledger.created(found))
-        return found
+        const why = { description: error.message, cause: error }
+        return Effect.tap(recover(upload, creation, why), (found) => update(ledger.created(found)))
       }
-      yield* pauseAfter(failures, error)
-    }
-  })
+      return Effect.flatMap(pauseAfter(failures, error), () => repeated(failures + 1))
+    })
+  return repeated(1)
+}

@@ -259,13 +259,12 @@ const runParts = <E>(
 /** Creates the upload of the whole source, or finds it, and sends its bytes. */
 const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) => {
   const { chunkSize: windowSize = Outgoing.defaultSize, source, store, streams } = upload
-  const sendFrom = (outgoing: Outgoing.Outgoing) =>
-    Effect.gen(function* () {
-      const piece = { ...upload, outgoing, place: UploadState.whole, isPart: false }
-      const created = yield* Piece.begin(piece, state)
-      const length = yield* Piece.finish(piece, created)
-      yield* store.update(UploadState.completed(created.url, length))
-    })
+  const sendFrom = (outgoing: Outgoing.Outgoing) => {
+    const piece = { ...upload, outgoing, place: UploadState.whole, isPart: false }
+    return Effect.flatMap(Piece.begin(piece, state), (created) =>
+      Effect.flatMap(Piece.finish(piece, created), (length) => store.update(UploadState.completed(created.url, length)))
+    )
+  }
   return source._tag === "OneShot"
     ? Effect.scoped(Effect.flatMap(Outgoing.oneShot(source, { windowSize, streams }), sendFrom))
     : sendFrom(Outgoing.replayable(source, { start: 0n, end: source.size, streams }))
@@ -291,31 +290,28 @@ export const ended = (
 /** Performs all steps until the upload has completed. */
 export const perform = <E extends { readonly _tag: string }>(
   upload: Context.Upload<E>
-): Effect.Effect<UploadEvent.UploadResult, UploadError | E, HttpClient.HttpClient> =>
-  Effect.gen(function* () {
-    for (;;) {
-      const state = upload.store.state()
-      switch (state._tag) {
-        case "Completed":
-        case "Untrusted":
-          return yield* ended(upload, state)
-        case "Parts":
-          yield* runParts(upload, yield* Options.replayable(upload.source), state)
-          break
-        case "Concatenating":
-          yield* finish(upload, state)
-          break
-        default:
-          yield* sendWhole(upload, state)
-      }
+): Effect.Effect<UploadEvent.UploadResult, UploadError | E, HttpClient.HttpClient> => {
+  const { source, store } = upload
+  const next = (): Effect.Effect<UploadEvent.UploadResult, UploadError | E, HttpClient.HttpClient> => {
+    const state = store.state()
+    switch (state._tag) {
+      case "Completed":
+      case "Untrusted":
+        return ended(upload, state)
+      case "Parts":
+        return Effect.flatMap(Options.replayable(source), (again) =>
+          Effect.flatMap(runParts(upload, again, state), next)
+        )
+      case "Concatenating":
+        return Effect.flatMap(finish(upload, state), next)
+      default:
+        return Effect.flatMap(sendWhole(upload, state), next)
     }
-  }).pipe(
-    Effect.tapError(({ _tag }) =>
-      _tag === "UploadGone"
-        ? Effect.option(upload.store.update(UploadState.replaced(UploadState.planned)))
-        : Effect.void
-    )
+  }
+  return Effect.tapError(Effect.suspend(next), ({ _tag }) =>
+    _tag === "UploadGone" ? Effect.option(store.update(UploadState.replaced(UploadState.planned))) : Effect.void
   )
+}
 
 /** Checks the options, and runs an upload within its span. */
 export const observed = <E extends { readonly _tag: string }, R>(

@@ -65,55 +65,70 @@ const smallBody = <E>({ chunkSize, isPart, outgoing, policy, sendsAlong, source,
   )
 }
 
+/** Creates the upload, and stores its URL. */
+const beginNew = <E>(piece: Piece<E>, marker: string, body: Uint8Array | undefined) => {
+  const { emit, isPart, outgoing, place } = piece
+  const { size } = outgoing
+  const sent = BigInt(body?.length ?? 0)
+  const toState = ({ finished, offset, url }: Creation.Created): UploadState.Of<"Created"> => ({
+    _tag: "Created",
+    marker,
+    url,
+    // The receipt counts only if the creation contained all bytes, because otherwise the upload cannot be complete.
+    begun: { sent, offset: finished && sent === size ? size : offset }
+  })
+  const ledger = {
+    sending: place({ _tag: "Creating", marker }),
+    refused: place({ _tag: "Planned" }),
+    created: (found: Creation.Created) => place(toState(found))
+  }
+  return Effect.map(Creation.once(piece, { size, body, isPart, marker, ledger }), (found) => {
+    if (!isPart) emit(UploadEvent.Created({ url: found.url, length: size }))
+    return toState(found)
+  })
+}
+
 /**
- * Creates the upload of a piece, and stores its URL. If the creation may have been sent, no second creation is sent: the
- * upload is searched for in the receipts by its marker. If the receipts do not show the upload, the error is
- * `CreationUnknown`. The same rule applies to a part. A part without a final upload is not an input of the Assembly, but
- * only the service knows whether the part has other effects.
+ * Finds the upload of a creation that an earlier run may have sent. The receipt of a part does not show that the part is
+ * complete, so the offset is requested from the server.
+ */
+const recover = <E>(piece: Piece<E>, marker: string) =>
+  Effect.gen(function* () {
+    const { isPart, outgoing, place, store } = piece
+    const { size } = outgoing
+    const { finished, url } = yield* Creation.recover(piece, { marker, size }, Creation.ended)
+    const begun = finished && size !== undefined && !isPart ? { begun: { sent: size, offset: size } } : undefined
+    const created: UploadState.Of<"Created"> = { _tag: "Created", marker, url, ...begun }
+    yield* store.update(place(created))
+    return created
+  })
+
+/**
+ * Creates the upload of a piece. If the creation may have been sent, no second creation is sent: the upload is searched
+ * for in the receipts by its marker. If the receipts do not show the upload, the error is `CreationUnknown`. The same
+ * rule applies to a part. A part without a final upload is not an input of the Assembly, but only the service knows
+ * whether the part has other effects.
  */
 export const begin = <E>(
   piece: Piece<E>,
   state: UploadState.Piece
-): Effect.Effect<UploadState.Of<"Created">, Creation.CreationError | SourceFailed | E, HttpClient.HttpClient> =>
-  Effect.gen(function* () {
-    const { emit, isPart, outgoing, place, source, store } = piece
-    const { size } = outgoing
-    if (state._tag === "Created") return state
-    if (state._tag === "Creating") {
-      const { marker } = state
-      const { finished, url } = yield* Creation.recover(piece, { marker, size }, Creation.ended)
-      // The receipt of a part does not show that the part is complete, so the offset is requested from the server.
-      const begun = finished && size !== undefined && !isPart ? { begun: { sent: size, offset: size } } : undefined
-      const created: UploadState.Of<"Created"> = { _tag: "Created", marker, url, ...begun }
-      yield* store.update(place(created))
-      return created
+): Effect.Effect<UploadState.Of<"Created">, Creation.CreationError | SourceFailed | E, HttpClient.HttpClient> => {
+  const { outgoing, source } = piece
+  switch (state._tag) {
+    case "Planned": {
+      const begun = Effect.flatMap(smallBody(piece), (body) =>
+        Effect.flatMap(Creation.newMarker, (marker) => beginNew(piece, marker, body))
+      )
+      // No request asks an empty source for bytes, so this read shows whether the source is still empty.
+      const isEmpty = outgoing.size === 0n && source._tag === "Replayable"
+      return isEmpty ? Effect.andThen(Outgoing.readWhole(source), begun) : begun
     }
-    const marker = yield* Creation.newMarker
-    // No request asks an empty source for bytes, so this read shows whether the source is still empty.
-    if (size === 0n && source._tag === "Replayable") yield* Outgoing.readWhole(source)
-    const body = yield* smallBody(piece)
-    const sent = BigInt(body?.length ?? 0)
-    const toState = ({ finished, offset, url }: Creation.Created): UploadState.Of<"Created"> => ({
-      _tag: "Created",
-      marker,
-      url,
-      // The receipt counts only if the creation contained all bytes, because otherwise the upload cannot be complete.
-      begun: { sent, offset: finished && sent === size ? size : offset }
-    })
-    const found = yield* Creation.once(piece, {
-      size,
-      body,
-      isPart,
-      marker,
-      ledger: {
-        sending: place({ _tag: "Creating", marker }),
-        refused: place({ _tag: "Planned" }),
-        created: (created) => place(toState(created))
-      }
-    })
-    if (!isPart) emit(UploadEvent.Created({ url: found.url, length: size }))
-    return toState(found)
-  })
+    case "Creating":
+      return recover(piece, state.marker)
+    case "Created":
+      return Effect.succeed(state)
+  }
+}
 
 /** A piece at its URL. `isOwn` is false if an earlier run created the upload. */
 interface Sending<E> extends Piece<E> {
