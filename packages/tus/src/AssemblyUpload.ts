@@ -34,7 +34,6 @@ import * as PackedStatus from "./internal/packedStatus.ts"
 import * as Packing from "./internal/packing.ts"
 import * as Packs from "./internal/packs.ts"
 import type { Replayable, UploadSource } from "./internal/source.ts"
-import * as Test from "./internal/test.ts"
 
 export type { Delivered, File, Options, Outcome, Proof, Verify } from "./internal/job.ts"
 
@@ -455,7 +454,7 @@ export const succeeded = (
   Stream.unwrap(
     Effect.gen(function* () {
       const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
-      const lengths = yield* Effect.forEach(sources, Test.read)
+      const lengths = yield* Effect.forEach(sources, Events.read)
       const total = lengths.reduce((sum, length) => sum + length, 0n)
       return Stream.fromArray<AssemblyUploadEvent.AssemblyUploadEvent>([
         AssemblyUploadEvent.AssemblyCreated({ status: { ok: "ASSEMBLY_UPLOADING", assembly_id: assemblyId } }),
@@ -491,6 +490,6 @@ export const layerTest = (
   ) => Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, AssemblyUploadError> = (sources) => succeeded(sources)
 ): Layer.Layer<AssemblyUpload> => {
   const send: AssemblyJob.Send = (options, sources, emit) =>
-    AssemblyUploadEvent.result(Test.told(answer(sources, options), emit))
+    AssemblyUploadEvent.result(Events.emitting(answer(sources, options), emit))
   return Layer.succeed(AssemblyUpload, inMemory(send))
 }

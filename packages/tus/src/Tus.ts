@@ -11,13 +11,13 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
+import { spanOf } from "./internal/events.ts"
 import * as Requests from "./internal/requests.ts"
-import * as Telemetry from "./internal/telemetry.ts"
-import { hostOf } from "./internal/host.ts"
 import { ProtocolViolation, Stalled } from "./TusError.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
@@ -57,42 +57,26 @@ type Metadata = Readonly<Record<string, string | null>>
  * becomes a part of a later final upload.
  */
 type Creation =
-  | {
-      readonly _tag: "Fixed"
-      readonly length: TusUpload.UploadLength
-      readonly metadata: Metadata
-      readonly partial?: boolean | undefined
-      readonly body?: Requests.Body | undefined
-    }
-  | {
-      readonly _tag: "Deferred"
-      readonly metadata: Metadata
-      readonly partial?: boolean | undefined
-      readonly body?: Requests.Body | undefined
-    }
+  | ({ readonly _tag: "Fixed"; readonly length: TusUpload.UploadLength } & First)
+  | ({ readonly _tag: "Deferred" } & First)
   | { readonly _tag: "Final"; readonly parts: ReadonlyArray<UploadTarget.UploadUrl>; readonly metadata: Metadata }
+
+/** What the creations of an upload with its own bytes have in common. */
+interface First {
+  readonly metadata: Metadata
+  readonly partial?: boolean | undefined
+  readonly body?: Requests.Body | undefined
+}
 
 const version = { "tus-resumable": TusUpload.tusVersion } as const
 
-const encoders = {
+type Encoder = (headers: unknown) => Effect.Effect<Readonly<Record<string, string>>, SchemaIssue.Issue>
+
+const encoders: { readonly [Tag in Creation["_tag"]]: Encoder } = {
   Fixed: SchemaParser.encodeUnknownEffect(TusUpload.FixedHeaders, { errors: "all" }),
   Deferred: SchemaParser.encodeUnknownEffect(TusUpload.DeferredHeaders, { errors: "all" }),
   Final: SchemaParser.encodeUnknownEffect(TusUpload.FinalHeaders, { errors: "all" })
 }
-
-const encodeCreation = (
-  target: UploadTarget.UploadTarget,
-  creation: Creation
-): Effect.Effect<Readonly<Record<string, string | undefined>>, SchemaIssue.Issue> =>
-  encoders[creation._tag]({
-    ...version,
-    "upload-metadata": { ...creation.metadata, assembly_url: Redacted.value(target.assemblySslUrl) },
-    ...(creation._tag === "Fixed" ? { "upload-length": creation.length } : undefined),
-    ...(creation._tag === "Deferred" ? { "upload-defer-length": "1" } : undefined),
-    ...(creation._tag === "Final"
-      ? { "upload-concat": Requests.concat(target, creation.parts) }
-      : creation.partial === true && { "upload-concat": "partial" })
-  })
 
 /**
  * Creates an upload and returns its URL, which has passed the checks of `UploadTarget.resolve`. `offset` is the offset
@@ -107,12 +91,19 @@ const encodeCreation = (
  * @category requests
  */
 export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget, creation: Creation) {
-  const headers = yield* encodeCreation(target, creation).pipe(
-    Effect.mapError((issue) => Input.invalidRequest("Tus.create", issue))
-  )
-  const sent = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const encoded = encoders[creation._tag]({
+    ...version,
+    "upload-metadata": { ...creation.metadata, assembly_url: Redacted.value(target.assemblySslUrl) },
+    ...(creation._tag === "Fixed" ? { "upload-length": creation.length } : undefined),
+    ...(creation._tag === "Deferred" ? { "upload-defer-length": "1" } : undefined),
+    ...(creation._tag === "Final"
+      ? { "upload-concat": Requests.concat(target, creation.parts) }
+      : creation.partial === true && { "upload-concat": "partial" })
+  })
+  const headers = yield* Effect.mapError(encoded, (issue) => Input.invalidRequest("Tus.create", issue))
   const body = creation._tag === "Final" ? undefined : creation.body
-  return yield* Requests.sendCreation(target, Object.fromEntries(sent), body)
+  yield* Requests.permit("create", target.tusUrl, body)
+  return yield* Requests.sendCreation(target, headers, body)
 })
 
 /**
@@ -129,7 +120,7 @@ export const offset = (url: UploadTarget.UploadUrl) =>
     headers: version,
     read: TusUpload.OffsetHeaders,
     told: (headers) =>
-      Effect.succeed({
+      Result.succeed({
         offset: headers["upload-offset"],
         length: headers["upload-length"],
         metadata: headers["upload-metadata"]
@@ -144,22 +135,14 @@ export const offset = (url: UploadTarget.UploadUrl) =>
  * @since 0.1.0
  * @category requests
  */
-export const append = <E>(
-  url: UploadTarget.UploadUrl,
-  options: {
-    readonly offset: TusUpload.Offset
-    readonly body: Requests.Body<E>
-    readonly length?: TusUpload.UploadLength | undefined
-    readonly checksum?: string | undefined
-  }
-) =>
+export const append = <E>(url: UploadTarget.UploadUrl, options: Requests.Append<E>) =>
   Effect.flatMap(Requests.sendAppend(url, options), ({ declaresLength, offset: reached }) =>
     declaresLength || reached >= options.offset + BigInt(options.body.length)
       ? Effect.succeed(reached)
       : Effect.fail(
           new ProtocolViolation({
             request: "append",
-            host: hostOf(url),
+            host: Requests.hostOf(url),
             status: 204,
             description: "upload-offset is less than the sent bytes, and the request declared no length"
           })
@@ -176,7 +159,7 @@ const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tus
  * @category requests
  */
 export const terminate = (url: UploadTarget.UploadUrl) =>
-  Requests.send({ request: "terminate", url, headers: version, read: Terminated, told: () => Effect.void })
+  Requests.send({ request: "terminate", url, headers: version, read: Terminated, told: () => Result.void })
 
 const list = (text: string | undefined): ReadonlyArray<string> =>
   (text ?? "")
@@ -205,7 +188,7 @@ export const discover = (target: UploadTarget.UploadTarget) =>
     headers: {},
     read: Discovered,
     told: (headers) =>
-      Effect.succeed({
+      Result.succeed({
         versions: list(headers["tus-version"]),
         extensions: list(headers["tus-extension"]),
         maxSize: headers["tus-max-size"],
@@ -224,10 +207,10 @@ export const download = (url: UploadTarget.UploadUrl) =>
   Stream.suspend(() => {
     const from = Redacted.value(url)
     const subject = { operation: "Tus.download" }
-    const late = (after: Duration.Duration) => new Stalled({ request: "download", host: hostOf(url), after })
+    const late = (after: Duration.Duration) => new Stalled({ request: "download", host: Requests.hostOf(url), after })
     const opened = Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
-      yield* Requests.permit(from, subject.operation, undefined)
+      yield* Requests.permit("download", url)
       const asked = HttpClientRequest.get(from, { headers: version })
       const response = yield* Requests.limited(Exchange.open(client, asked, subject), late)
       if (response.status !== 200) return yield* Effect.flatMap(Requests.readError("download", response), Effect.fail)
@@ -235,5 +218,5 @@ export const download = (url: UploadTarget.UploadUrl) =>
         Effect.succeed(Requests.limited(pull, late))
       )
     })
-    return Stream.withSpan(Stream.unwrap(opened), "Tus.download", Telemetry.spanOf("GET", from))
+    return Stream.withSpan(Stream.unwrap(opened), "Tus.download", spanOf("GET", from))
   })

@@ -47,10 +47,7 @@ const answer = {
   description: Schema.String
 }
 
-interface Subject {
-  readonly request: string
-  readonly host: string
-}
+type Subject = Schema.Struct.Type<typeof subject>
 
 const at = ({ host, request }: Subject): string => `${request} at ${host}`
 

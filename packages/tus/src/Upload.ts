@@ -18,7 +18,6 @@ import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
 import type { Given, Options, ResumeOptions } from "./internal/options.ts"
 import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
-import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
 import * as UploadTarget from "./UploadTarget.ts"
@@ -60,9 +59,6 @@ type Existing =
     }
   | { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined }
 
-/** Gets the events of an upload, and never makes the upload wait. */
-type Emit = (event: UploadEvent.UploadEvent) => void
-
 /**
  * - `run`: uploads a source. For {@link sink}, `onFailure` is set, and the upload has no journal.
  * - `resume`: continues an existing upload.
@@ -90,7 +86,7 @@ export interface Service {
  */
 export class Upload extends Context.Service<Upload, Service>()("@assembly-effect/tus/Upload") {}
 
-const silent: Emit = () => undefined
+const silent = () => undefined
 
 /**
  * Uploads a source and emits events. The upload does not wait for the reader of its events. Interrupting the stream
@@ -111,7 +107,7 @@ export const events = (
   source: UploadSource,
   options: Options
 ): Stream.Stream<UploadEvent.UploadEvent, UploadError, Upload> =>
-  Events.fromProgram((emit: Emit) => Upload.use((upload) => upload.run({ target, source, options, emit })))
+  Events.fromProgram((emit) => Upload.use((upload) => upload.run({ target, source, options, emit })))
 
 /**
  * Uploads a source and returns when all bytes are stored.
@@ -205,7 +201,7 @@ export const resumeEvents = (
   source: UploadSource,
   options: ResumeOptions = {}
 ): Stream.Stream<UploadEvent.UploadEvent, UploadError | NoSuchUpload, Upload> =>
-  Events.fromProgram((emit: Emit) => Upload.use((upload) => upload.resume(existing, { source, options, emit })))
+  Events.fromProgram((emit) => Upload.use((upload) => upload.resume(existing, { source, options, emit })))
 
 /**
  * A sink that uploads the bytes of a stream, and returns when all bytes are stored.
@@ -273,11 +269,7 @@ export const sink = (
 const atUrl = (
   { metadata, target }: Extract<Existing, { readonly url: unknown }>,
   given: Omit<Given<ResumeOptions>, "target">
-): Given => ({
-  ...given,
-  target,
-  options: { ...given.options, metadata }
-})
+): Given => ({ ...given, target, options: { ...given.options, metadata } })
 
 const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 
@@ -291,16 +283,16 @@ const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): 
           : journal.engine(journal).run(given)
       ),
     resume: (existing, given) => {
-      if ("key" in existing) {
-        return journal === undefined
-          ? noJournal(existing.key)
-          : provided(journal.engine(journal).resume(existing, given))
+      if ("url" in existing) {
+        const created = { _tag: "Created", marker: "", url: existing.url } as const
+        return provided(Engine.run(atUrl(existing, given), { existing: created }))
       }
-      const created = { _tag: "Created", marker: "", url: existing.url } as const
-      return provided(Engine.run(atUrl(existing, given), { existing: created }))
+      return journal === undefined ? noJournal(existing.key) : provided(journal.engine(journal).resume(existing, given))
     }
   }
 }
+
+const layerOf = <E, R>(service: Effect.Effect<Service, E, R>) => Layer.fresh(Layer.effect(Upload, service))
 
 /**
  * Uploads over HTTP, without a journal: a later run cannot continue an upload.
@@ -308,11 +300,8 @@ const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): 
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fresh(
-  Layer.effect(
-    Upload,
-    Effect.map(HttpClient.HttpClient, (http) => make(http))
-  )
+export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = layerOf(
+  Effect.map(HttpClient.HttpClient, (http) => make(http))
 )
 
 /**
@@ -324,11 +313,8 @@ export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fr
  * @since 0.1.0
  * @category layers
  */
-export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | UploadJournal> = Layer.fresh(
-  Layer.effect(
-    Upload,
-    Effect.map(Effect.all([HttpClient.HttpClient, UploadJournal]), ([http, journal]) => make(http, journal))
-  )
+export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | UploadJournal> = layerOf(
+  Effect.map(Effect.all([HttpClient.HttpClient, UploadJournal]), ([http, journal]) => make(http, journal))
 )
 
 /**
@@ -346,7 +332,7 @@ export const uploaded = (
   Stream.unwrap(
     Effect.gen(function* () {
       const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/test"))
-      const length = yield* Test.read(source)
+      const length = yield* Events.read(source)
       return Stream.make<ReadonlyArray<UploadEvent.UploadEvent>>(
         UploadEvent.Created({ url, length }),
         UploadEvent.Progress({ sent: length, acknowledged: length, total: length }),
@@ -374,7 +360,7 @@ export const layerTest = (
   const answered = ({ emit, ...upload }: Given) =>
     Effect.andThen(
       OptionRules.check(upload.source, upload.options, false),
-      UploadEvent.result(Test.told(answer(upload), emit))
+      UploadEvent.result(Events.emitting(answer(upload), emit))
     )
   return Layer.succeed(Upload, {
     run: answered,

@@ -26,7 +26,7 @@ import { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./internal/
 import * as Journaled from "./internal/journaled.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import * as Files from "./internal/journalFiles.ts"
-import * as Subtle from "./internal/subtle.ts"
+import { canDigest, noDigest } from "./internal/outgoing.ts"
 
 export type { AssemblyEntry, Engine, Entries, Entry, Key, Lease, Leases, Locks, Store } from "./internal/journal.ts"
 export { assemblyKeyOf, keyOf, UploadJournal } from "./internal/journal.ts"
@@ -351,8 +351,8 @@ export const layerStore = <E, R>(
     Journal.UploadJournal,
     Effect.gen(function* () {
       const settings = yield* decode(options)
-      if (!(yield* Subtle.isAvailable)) {
-        return yield* new JournalFailed({ action: "write", description: Subtle.description })
+      if (!(yield* canDigest)) {
+        return yield* new JournalFailed({ action: "write", description: noDigest })
       }
       return onStore(yield* store, settings)
     })

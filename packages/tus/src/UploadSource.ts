@@ -9,10 +9,9 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as FilePieces from "./internal/filePieces.ts"
-import * as Pieces from "./internal/pieces.ts"
+import * as Outgoing from "./internal/outgoing.ts"
 import * as SmallFile from "./unstable/SmallFile.ts"
 import * as Source from "./internal/source.ts"
-import * as Subtle from "./internal/subtle.ts"
 
 export type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
 export { failedWith, SourceFailed } from "./internal/source.ts"
@@ -33,7 +32,7 @@ export const make = (options: {
   size: options.size,
   bytes: (start, end) =>
     // The last range is streamed to the end of the source, so that a source with more bytes than announced is detected.
-    end === options.size ? options.bytes(start) : Pieces.takeBytes(options.bytes(start), end - start),
+    end === options.size ? options.bytes(start) : Outgoing.takeBytes(options.bytes(start), end - start),
   identity: Effect.succeed(options.identity)
 })
 
@@ -72,8 +71,8 @@ export const fromBytes = (bytes: Uint8Array): Source.Replayable => {
     {
       _tag: "Replayable",
       size: BigInt(size),
-      bytes: (start, end) => Pieces.cutLarge(Stream.fromEffect(read(start, end))),
-      identity: Effect.map(Effect.flatMap(whole, Subtle.sha256), (digest) => `sha256 ${digest}`)
+      bytes: (start, end) => Outgoing.cutLarge(Stream.fromEffect(read(start, end))),
+      identity: Effect.map(Effect.flatMap(whole, Outgoing.sha256), (digest) => `sha256 ${digest}`)
     },
     whole
   )
@@ -131,7 +130,7 @@ export const fromBlob = (blob: Blob): Source.Replayable =>
     ? {
         _tag: "Replayable",
         size: BigInt(blob.size),
-        bytes: (start, end) => Pieces.cutLarge(blobParts(blob, Number(start), Number(end))),
+        bytes: (start, end) => Outgoing.cutLarge(blobParts(blob, Number(start), Number(end))),
         identity: Effect.succeed(
           "name" in blob && typeof blob.name === "string" && "lastModified" in blob
             ? `file ${blob.name} ${blob.size} ${blob.lastModified}`
@@ -244,7 +243,7 @@ export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.
       read &&
       Effect.flatMap(read, (found) =>
         found === undefined
-          ? Pieces.collect(range(0n, size), size)
+          ? Outgoing.collect(range(0n, size), size)
           : Effect.as(unchanged(found.info), found.bytes.subarray(0, Number(size)))
       )
     const identity = Effect.sync(() => `path ${path} ${shownState(info)}`)
@@ -279,5 +278,5 @@ export const fromStream = <E>(
  */
 export const identifiedByContent = (source: Source.Replayable): Source.Replayable => ({
   ...source,
-  identity: Pieces.identityOf(source)
+  identity: Outgoing.identityOf(source)
 })

@@ -17,10 +17,9 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as DeliveryProof from "./DeliveryProof.ts"
-import * as Pieces from "./internal/pieces.ts"
+import * as Outgoing from "./internal/outgoing.ts"
 import { RequestTimeout } from "./internal/requests.ts"
 import * as Source from "./internal/source.ts"
-import * as Subtle from "./internal/subtle.ts"
 
 /**
  * Describes why a value cannot be a source: it is not a `ReadableStream`, or is locked, or bytes were already read from
@@ -141,7 +140,7 @@ export const fromUrl = (
         const range = { end: Number(end), of }
         return Download.range({ ...resource, stallTimeout, file: named, size, offset: Number(start), range })
       })
-    const digest = Subtle.sha256(new TextEncoder().encode(`${identified} ${validator}`))
+    const digest = Outgoing.sha256(new TextEncoder().encode(`${identified} ${validator}`))
     return {
       _tag: "Replayable",
       size: BigInt(size),
@@ -246,7 +245,7 @@ export const fromResult = (
       bytes: (start, end) => {
         const rest = Results.download(file, { ...options, offset: Number(start) })
         const provided = rest.pipe(Stream.mapError(fromDownload), Stream.provideContext(services))
-        return Pieces.takeBytes(provided, end - start)
+        return Outgoing.takeBytes(provided, end - start)
       },
       identity: Effect.succeed(md5hash === undefined ? undefined : `md5 ${md5hash} ${size}`)
     })

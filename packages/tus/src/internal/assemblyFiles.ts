@@ -29,11 +29,10 @@ import * as UploadTarget from "../UploadTarget.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
 import { CanStream } from "./context.ts"
 import * as Events from "./events.ts"
-import { hostOf } from "./host.ts"
 import type { Delivered, Options as JobOptions } from "./job.ts"
 import { type Given, type Options, replayable } from "./options.ts"
-import { moving, readWhole } from "./outgoing.ts"
-import { inPieces } from "./pieces.ts"
+import { inPieces, moving, readWhole } from "./outgoing.ts"
+import { hostOf } from "./requests.ts"
 import type { UploadSource } from "./source.ts"
 
 /**

@@ -24,12 +24,11 @@ import * as DeliveryProof from "../DeliveryProof.ts"
 import type { AssemblyEntry } from "./journal.ts"
 import type { JournalFailed, LeaseLost } from "./journalError.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
-import { paced } from "./events.ts"
+import { counted, paced } from "./events.ts"
 import type { Delivered, Options, Proof } from "./job.ts"
 import { refuse } from "./options.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import type { UploadSource } from "./source.ts"
-import * as Telemetry from "./telemetry.ts"
 
 /**
  * The errors of the store of an Assembly.
@@ -219,7 +218,7 @@ const finishForm = ({ emit, options: { wait }, sources }: Job, about: About, sta
       )
     )
     const total = sources.reduce((sum, { size = 0n }) => sum + size, 0n)
-    yield* Telemetry.stored(total, total)
+    counted(yield* Effect.context<never>(), total, total)
     emit(AssemblyUploadEvent.Progress({ sent: total, acknowledged: total, total }))
     sources.forEach(({ size: length = 0n }, file) => emit(AssemblyUploadEvent.FileCompleted({ file, length })))
     emit(AssemblyUploadEvent.Uploaded({ assemblyId }))

@@ -117,7 +117,7 @@ export type BodySize = ReturnType<typeof make>
 /** {@link make} for an upload at a URL. A size that passed at the same origin is known. */
 export const at = (
   url: string,
-  options: { readonly chunkSize: number | undefined; readonly streams: boolean }
+  options: Pick<Parameters<typeof make>[0], "chunkSize" | "streams">
 ): Effect.Effect<BodySize, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient

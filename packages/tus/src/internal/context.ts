@@ -1,20 +1,55 @@
 /**
- * The context of the engine, made from the options of an upload.
+ * The context of the engine, which the steps of one upload share. It is made from the options of the upload: which
+ * failures are temporary and how long to pause after them, whether request bodies are streamed, and whether they have
+ * checksums. tus 1.0.0 (checksum) defines these checksums; the specification of the service does not.
  */
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Context from "effect/Context"
+import * as Digest from "effect/crypto/Digest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
 import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Tus from "../Tus.ts"
+import type * as TusError from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
-import * as Checksum from "./checksum.ts"
 import type { Emit } from "./events.ts"
 import * as Options from "./options.ts"
-import * as Policy from "./policy.ts"
-import type { UploadSource } from "./source.ts"
+import * as Outgoing from "./outgoing.ts"
+import { inTime } from "./requests.ts"
+import type { SourceFailed, UploadSource } from "./source.ts"
 import type { StateStore } from "./uploadState.ts"
-import { defaultSize } from "./outgoing.ts"
+
+/**
+ * The retry policy and the time limits of one upload. `retryDelay` is the first pause of {@link pollDelay}.
+ */
+export interface Policy {
+  readonly retry: RetryPolicy.Policy
+  readonly retryDelay: Duration.Duration
+  readonly stallTimeout: Duration.Duration
+  readonly finishTimeout: Duration.Duration
+}
+
+/** The errors of a request after the creation. */
+export type RequestError =
+  | TusError.AnswerError
+  | ApiError.TransportFailure
+  | TusError.Stalled
+  | TusError.UploadMismatch
+  | TusError.UploadUntrusted
+  | SourceFailed
+
+/** Converts a body to the bytes to send, and to their checksum if the upload has one. */
+export type Seal = (
+  body: Outgoing.Body
+) => Effect.Effect<{ readonly body: Outgoing.Body; readonly checksum: string | undefined }, SourceFailed>
 
 /**
  * The context of the engine: what all steps of one upload share.
@@ -30,13 +65,131 @@ export interface Upload<E> {
   readonly metadataHeader: string
   readonly chunkSize: number | undefined
   readonly streams: boolean
-  readonly seal: Checksum.Seal
+  readonly seal: Seal
   readonly sendsAlong: boolean
   readonly concurrency: number
-  readonly policy: Policy.Policy
+  readonly policy: Policy
   readonly emit: Emit
   readonly store: StateStore<E>
 }
+
+const healing: ReadonlySet<string> = new Set([
+  "TransportFailure",
+  "ServerFailure",
+  "RateLimited",
+  "UploadLocked",
+  "OffsetConflict",
+  "ChecksumMismatch",
+  "Stalled",
+  // An invalid response says nothing about the bytes, so the offset is requested.
+  "ProtocolViolation"
+] satisfies ReadonlyArray<RequestError["_tag"]>)
+
+/**
+ * Whether it may help to request the offset and to continue from this offset. A retry does not help if the network, the
+ * runtime or the HTTP client would refuse the next request too (`permanent`).
+ */
+export const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
+  healing.has(error._tag) && error.permanent !== true
+
+const maxDelay = Duration.seconds(30)
+
+/**
+ * The policy of an upload with these options. `said` is the `RetryPolicy` that the program provides, which the options
+ * limit further.
+ */
+export const policyOf = (said: RetryPolicy.Policy | undefined, options: Options.SharedOptions): Policy => {
+  const { finishTimeout = Duration.minutes(10), maxRetries, maxWait, stallTimeout = Duration.seconds(30) } = options
+  const retryDelay = Duration.fromInputUnsafe(options.retryDelay ?? 500)
+  const longest = maxWait === undefined ? Infinity : Duration.toMillis(maxWait)
+  const isOver = ({ failures, wait }: RetryPolicy.Failure): boolean =>
+    failures > (maxRetries ?? Infinity) || Option.exists(wait, (time) => Duration.toMillis(time) > longest)
+  const own = { retries: maxRetries ?? 8, base: retryDelay, maxPause: maxDelay, maxWait: maxWait ?? Duration.hours(1) }
+  return {
+    retry: said === undefined ? RetryPolicy.make(own) : Schedule.while(said, ({ input }) => !isOver(input)),
+    retryDelay,
+    stallTimeout: Duration.fromInputUnsafe(stallTimeout),
+    finishTimeout: Duration.fromInputUnsafe(finishTimeout)
+  }
+}
+
+/** The wait that a server requests, if this wait is not zero. */
+const asked = (error: RequestError): Option.Option<Duration.Duration> =>
+  Option.filter(
+    Option.fromUndefinedOr("retryAfter" in error ? error.retryAfter : undefined),
+    (wait) => !Duration.isZero(wait)
+  )
+
+/** Pauses after the given number of consecutive failures. Fails with the error if a retry does not help any more. */
+export type Retry = <E extends RequestError>(failures: number, error: E) => Effect.Effect<void, E>
+
+/**
+ * Makes a function that pauses after consecutive failures, as the policy decides. If the next request waits in the budget
+ * of the account for the pause that the server requested, the failure does not count.
+ */
+export const retrying = ({ emit, policy }: Pick<Upload<unknown>, "emit" | "policy">): Retry => {
+  let pauseAfter: ReturnType<typeof RetryPolicy.pauses> | undefined
+  let held = 0
+  return (count, error) =>
+    Effect.gen(function* () {
+      const isHeld = Budget.holds(yield* Budget.Budget, error)
+      held = (count === 1 ? 0 : held) + (isHeld ? 1 : 0)
+      const failures = Math.max(1, count - held)
+      const wait = isHeld ? Option.none() : asked(error)
+      const failure = { operation: "Upload", retry: "resumes", failures, error, wait } as const
+      // Most uploads have no failure, so the function is made only when it is needed.
+      pauseAfter ??= RetryPolicy.pauses(policy.retry)
+      const pause = canHeal(error) ? yield* pauseAfter(failure) : Option.none()
+      if (Option.isNone(pause)) return yield* Effect.fail(error)
+      emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+      yield* Effect.sleep(pause.value)
+    })
+}
+
+/** The pause between two requests for a state that another side changes, which doubles with each request. */
+export const pollDelay = ({ retryDelay }: Policy, questions: number): Duration.Duration =>
+  Duration.millis(Math.min(Duration.toMillis(retryDelay) * 2 ** (questions - 1), Duration.toMillis(maxDelay)))
+
+/** The name of a checksum algorithm in tus 1.0.0. */
+type Algorithm = NonNullable<Options.RequestOptions["checksum"]>
+
+const algorithms: { readonly [A in Algorithm]: Digest.Algorithm } = {
+  sha1: Digest.sha1,
+  sha256: Digest.sha256,
+  sha384: Digest.sha384,
+  sha512: Digest.sha512
+}
+
+/** Whether the server supports this algorithm. The request to the server is retried after a temporary failure. */
+const isOffered = (target: UploadTarget, algorithm: Algorithm, upload: Pick<Upload<unknown>, "emit" | "policy">) =>
+  Effect.gen(function* () {
+    const pauseAfter = retrying(upload)
+    for (let failures = 1; ; failures++) {
+      const found = yield* Effect.result(inTime(upload.policy.stallTimeout, Tus.discover(target)))
+      if (Result.isSuccess(found)) {
+        const { checksumAlgorithms, extensions } = found.success
+        return extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)
+      }
+      yield* pauseAfter(failures, found.failure)
+    }
+  })
+
+/** Returns the body as it is, without a checksum. */
+const unsealed: Seal = (body) => Effect.succeed({ body, checksum: undefined })
+
+/**
+ * Reads a body, which has at most `chunkSize` bytes, into memory, and computes its checksum. The bytes are read only
+ * once, because the source may change between two reads.
+ */
+const sealed = (algorithm: Algorithm, streams: boolean): Seal =>
+  Effect.fnUntraced(function* (body) {
+    const bytes = yield* Outgoing.inMemory(body.bytes)
+    const digest = yield* Outgoing.digest(algorithms[algorithm], bytes)
+    return {
+      body: { ...body, bytes: streams ? { stream: Outgoing.inPieces(bytes), length: BigInt(bytes.length) } : bytes },
+      checksum: `${algorithm} ${Base64.encode(digest)}`
+    }
+  })
 
 /**
  * Whether this code runs in a page or in a worker of a browser. The HTML standard defines this value of `appCodeName`,
@@ -82,7 +235,7 @@ export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStr
   defaultValue: () => !isPage() && takesStreams()
 })
 
-type Making<E> = Effect.Effect<Upload<E>, Policy.RequestError | InvalidRequest, HttpClient.HttpClient>
+type Making<E> = Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient>
 
 /**
  * Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. `header` is
@@ -95,16 +248,16 @@ export const make = <E>(
 ): Making<E> =>
   Effect.contextWith((context: Context.Context<HttpClient.HttpClient>): Making<E> => {
     const streams = Context.get(context, CanStream)
-    const policy = Policy.make(Context.get(context, RetryPolicy.RetryPolicy), options)
+    const policy = policyOf(Context.get(context, RetryPolicy.RetryPolicy), options)
     const { checksum, chunkSize, metadata, parallel: concurrency = 1 } = options
     const encoded = header === undefined ? Options.metadataHeader(metadata) : Result.succeed(header)
     if (Result.isFailure(encoded)) {
       return Effect.fail(new InvalidRequest({ operation: "Upload", issues: encoded.failure }))
     }
     const shared = { target, source, metadataHeader: encoded.success, streams, concurrency, policy, emit, store }
-    const plain = { ...shared, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
+    const plain = { ...shared, chunkSize, seal: unsealed, sendsAlong: true }
     if (checksum === undefined) return Effect.succeed(plain)
-    const size = chunkSize ?? defaultSize
-    const sealed = { ...shared, chunkSize: size, seal: Checksum.sealed(checksum, streams), sendsAlong: false }
-    return Effect.map(Checksum.isOffered(target, checksum, policy, emit), (isOffered) => (isOffered ? sealed : plain))
+    const size = chunkSize ?? Outgoing.defaultSize
+    const checked = { ...shared, chunkSize: size, seal: sealed(checksum, streams), sendsAlong: false }
+    return Effect.map(isOffered(target, checksum, shared), (isThere) => (isThere ? checked : plain))
   })

@@ -1,24 +1,29 @@
 /**
  * Creates an upload at most once. If a creation may have reached the server, and its response is lost or invalid, the
- * creation is not repeated, and the upload is searched for in the receipts.
+ * creation is not repeated, and the upload is searched for in the receipts of the Assembly for its uploads
+ * (`tus_uploads`). A receipt that contradicts itself or the sent request never proves that an upload is complete. The
+ * specification of the service does not define receipts, because it does not define the Assembly Status.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import { WebCrypto } from "effect/crypto/WebCrypto"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Hex from "effect/encoding/Hex"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as TusError from "../TusError.ts"
-import type { UnsafeLocation, UploadUrl } from "../UploadTarget.ts"
-import type { Upload } from "./context.ts"
-import { concat, permit, sendCreation } from "./requests.ts"
-import { hostOf } from "./host.ts"
-import * as Policy from "./policy.ts"
-import * as Receipts from "./receipts.ts"
+import * as UploadTarget from "../UploadTarget.ts"
+import * as Context from "./context.ts"
+import { markerKey } from "./options.ts"
+import { concat, hostOf, permit, sendCreation } from "./requests.ts"
 import type { Change } from "./uploadState.ts"
 
 /**
@@ -29,7 +34,7 @@ export type CreationError =
   | TusError.AnswerError
   | TusError.Stalled
   | TusError.CreationUnknown
-  | UnsafeLocation
+  | UploadTarget.UnsafeLocation
   | ApiError.TransportFailure
 
 /**
@@ -40,7 +45,7 @@ export type CreationError =
  *   stored.
  */
 export interface Created {
-  readonly url: UploadUrl
+  readonly url: UploadTarget.UploadUrl
   readonly offset: bigint | undefined
   readonly finished: boolean
 }
@@ -49,15 +54,14 @@ export interface Created {
  * Makes a marker: a random unique value in the metadata of an upload. If the response with the URL of the upload is
  * lost, the marker finds the upload in the receipts.
  */
-export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
+export const newMarker: Effect.Effect<string> = WebCrypto.useSync((crypto) =>
   // A page on plain http has no `randomUUID`, which is much faster on Node. `SecureRandom` would add the code for ULIDs
   // to a bundle.
-  Effect.sync(() =>
-    typeof crypto.randomUUID === "function"
-      ? crypto.randomUUID()
-      : Hex.encode(crypto.getRandomValues(new Uint8Array(16)))
-  )
+  typeof crypto.randomUUID === "function" ? crypto.randomUUID() : Hex.encode(crypto.getRandomValues(new Uint8Array(16)))
 )
+
+/** The entry of the marker in the header `upload-metadata`. */
+export const markerEntry = (marker: string): string => `${markerKey} ${Base64.encode(marker)}`
 
 /** The errors of one request, without those of a creation that may have been sent. */
 type RequestError = Exclude<CreationError, TusError.CreationUnknown>
@@ -78,8 +82,7 @@ type Answer = Result.Result<Created, RequestError>
 const outcome = (error: RequestError): "Refused" | "TurnedAway" | "Open" => {
   switch (error._tag) {
     case "TransportFailure":
-      if (error.sent !== "no") return "Open"
-      return error.permanent ? "Refused" : "TurnedAway"
+      return error.sent !== "no" ? "Open" : error.permanent ? "Refused" : "TurnedAway"
     case "RateLimited":
     case "UploadLocked":
       return "TurnedAway"
@@ -93,20 +96,91 @@ const outcome = (error: RequestError): "Refused" | "TurnedAway" | "Open" => {
   }
 }
 
+/** The target of an upload, and the policy that limits the time of a request. */
+type Asking = Pick<Context.Upload<unknown>, "policy" | "target">
+
+/**
+ * A receipt: the URL of the upload, if the URL passed the checks of the target, and whether the upload is complete. The
+ * upload is complete only if every value of the receipt is valid, and its sizes agree with each other and with the sent
+ * size. If the sizes contradict each other, the offset can still be requested from the URL.
+ */
+interface Receipt {
+  readonly url: UploadTarget.UploadUrl | undefined
+  readonly finished: boolean
+}
+
+type Json = Readonly<Record<PropertyKey, unknown>>
+
+const maxStatusBytes = 8 * 1024 * 1024
+
+/**
+ * The receipts in the Status of the Assembly, or none if the Status is not available within `stallTimeout`. A failed
+ * request for the Status is not an error of the upload. A cache or a gateway may return the Status of another Assembly.
+ */
+const all = ({ policy, target }: Asking): Effect.Effect<ReadonlyArray<Json>, never, HttpClient.HttpClient> =>
+  Effect.gen(function* () {
+    const http = yield* HttpClient.HttpClient
+    const { origin, pathname, search } = new URL(Redacted.value(target.assemblySslUrl))
+    const answer = yield* Sender.of(http)(
+      { method: "GET", origin, path: pathname + search, headers: { accept: "application/json" } },
+      { maxBytes: maxStatusBytes, millis: Duration.toMillis(policy.stallTimeout) }
+    )
+    const { description, text } = Outcome.textOf(answer, maxStatusBytes)
+    if (answer.status !== 200 || description !== undefined) return []
+    const status = Option.getOrUndefined(Outcome.parseJson(text))
+    const id = ServiceOrigins.assemblyIdAt(Redacted.value(target.assemblySslUrl))
+    if (!Predicate.isObject(status) || id === undefined || status["assembly_id"] !== id) return []
+    const receipts = status["tus_uploads"]
+    return Array.isArray(receipts) ? receipts.filter(Predicate.isObject) : []
+  }).pipe(Effect.orElseSucceed(() => []))
+
+const toBytes = (count: unknown): bigint | undefined =>
+  typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? BigInt(count) : undefined
+
+const urlOf = (target: UploadTarget.UploadTarget, { upload_url: url }: Json) =>
+  typeof url === "string" ? Result.getOrUndefined(UploadTarget.resolve(target, url)) : undefined
+
+/** The only receipt that matches. If two receipts match, neither is used. */
+const find = (subject: Asking, sent: bigint | undefined, matches: (receipt: Json) => boolean) =>
+  Effect.map(all(subject), (receipts): Receipt | undefined => {
+    const [receipt, ...others] = receipts.filter(matches)
+    if (receipt === undefined || others.length > 0) return undefined
+    const size = toBytes(receipt["size"])
+    const isWhole = size !== undefined && toBytes(receipt["offset"]) === size && (sent ?? size) === size
+    return { url: urlOf(subject.target, receipt), finished: receipt["finished"] === true && isWhole }
+  })
+
+/** The receipt of the creation with this marker. `size` is the size of the upload, if known. */
+const byMarker = (subject: Asking, marker: string, size: bigint | undefined) =>
+  find(subject, size, ({ user_meta: meta }) => Predicate.isObject(meta) && meta[markerKey] === marker)
+
+/** Whether a receipt proves that all bytes of the upload at this URL are stored. */
+export const isFinished = (subject: Asking, url: UploadTarget.UploadUrl, size: bigint) =>
+  Effect.map(
+    find(subject, size, (receipt) => {
+      const found = urlOf(subject.target, receipt)
+      return found !== undefined && Redacted.value(found) === Redacted.value(url)
+    }),
+    (receipt) => receipt?.finished === true
+  )
+
 /**
  * The maximum number of times that the receipts are read. Reading them once may not suffice, because the server may
  * still be processing the request whose response was lost.
  */
 const lookups = 5
 
-/** The part of the context that the creation of an upload needs. */
-type Subject<E> = Pick<Upload<E>, "emit" | "metadataHeader" | "policy" | "store" | "target">
-
 /** A creation that may have been sent: its marker, and the size of the upload, if known. */
 interface Sent {
   readonly marker: string
   readonly size: bigint | undefined
 }
+
+/** Why it is not known whether the server carried out a creation. */
+export type Why = Pick<TusError.CreationUnknown, "description" | "cause">
+
+export const unknown = ({ target }: Pick<Asking, "target">, why: Why) =>
+  new TusError.CreationUnknown({ host: hostOf(target.tusUrl), ...why })
 
 /** Why no response to a creation is known, if an earlier run may have sent the creation. */
 export const ended = { description: "the process ended before the response arrived" }
@@ -116,16 +190,16 @@ export const ended = { description: "the process ended before the response arriv
  * receipts until one of them matches, with a pause between two reads.
  */
 export const recover = (
-  subject: Pick<Upload<unknown>, "policy" | "target">,
+  subject: Asking,
   { marker, size }: Sent,
-  why: Pick<TusError.CreationUnknown, "description" | "cause">
+  why: Why
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     for (let asked = 1; ; asked++) {
-      const { finished = false, url } = (yield* Receipts.byMarker(subject, marker, size)) ?? {}
+      const { finished = false, url } = (yield* byMarker(subject, marker, size)) ?? {}
       if (url !== undefined) return { url, offset: undefined, finished }
-      if (asked === lookups) return yield* new TusError.CreationUnknown({ host: hostOf(subject.target.tusUrl), ...why })
-      yield* Effect.sleep(Policy.pollDelay(subject.policy, asked))
+      if (asked === lookups) return yield* unknown(subject, why)
+      yield* Effect.sleep(Context.pollDelay(subject.policy, asked))
     }
   })
 
@@ -155,15 +229,15 @@ export interface Ledger {
 interface Creation extends Sent {
   readonly body?: Uint8Array | undefined
   readonly isPart?: boolean | undefined
-  readonly parts?: ReadonlyArray<UploadUrl> | undefined
+  readonly parts?: ReadonlyArray<UploadTarget.UploadUrl> | undefined
   readonly ledger: Ledger
 }
 
-const headersOf = <E>({ metadataHeader, target }: Subject<E>, { isPart, marker, parts, size }: Creation) => {
+const headersOf = <E>({ metadataHeader, target }: Context.Upload<E>, { isPart, marker, parts, size }: Creation) => {
   const assembly = Base64.encode(Redacted.value(target.assemblySslUrl))
   return {
     "tus-resumable": TusUpload.tusVersion,
-    "upload-metadata": `assembly_url ${assembly},${metadataHeader},${Receipts.markerKey} ${Base64.encode(marker)}`,
+    "upload-metadata": `assembly_url ${assembly},${metadataHeader},${markerEntry(marker)}`,
     ...(parts !== undefined
       ? { "upload-concat": concat(target, parts) }
       : size === undefined
@@ -175,59 +249,44 @@ const headersOf = <E>({ metadataHeader, target }: Subject<E>, { isPart, marker, 
 
 /** Creates an upload. If the server did not process the request, the request is sent again after a pause. */
 export const once = <E>(
-  subject: Subject<E>,
+  upload: Context.Upload<E>,
   creation: Creation
 ): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
-  const { emit, policy, store, target } = subject
-  const { body, ledger, parts, size } = creation
-  let pauseAfter: Policy.Retry | undefined
-  const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
-  const permitted = permit(Redacted.value(target.tusUrl), "Tus.create", body)
-  const request = sendCreation(target, headersOf(subject, creation), body, { limit, hasPermit: true }).pipe(
-    Effect.map(({ offset, url }): Created => ({
-      url,
-      offset,
-      // If the response to the creation of a final upload reports an offset that equals the size, the parts are
-      // concatenated. A HEAD request would return the same offset.
-      finished: parts !== undefined && offset === size
-    }))
-  )
-
+  const { policy, store, target } = upload
   const { settle, update } = store
+  const { body, ledger, parts, size } = creation
+  const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
   const sending = update(ledger.sending)
   const refused = Effect.asVoid(Effect.option(update(ledger.refused)))
-  const answered = Effect.matchEffect(request, {
-    onSuccess: (found): Effect.Effect<Answer, E> => Effect.as(update(ledger.created(found)), Result.succeed(found)),
+  const answered = Effect.matchEffect(sendCreation(target, headersOf(upload, creation), body, limit), {
+    onSuccess: (answer): Effect.Effect<Answer, E> => {
+      // If the response to the creation of a final upload reports an offset that equals the size, the parts are
+      // concatenated. A HEAD request would return the same offset.
+      const found = { ...answer, finished: parts !== undefined && answer.offset === size }
+      return Effect.as(update(ledger.created(found)), Result.succeed(found))
+    },
     onFailure: (error) => Effect.as(outcome(error) === "Open" ? Effect.void : refused, Result.fail(error))
   })
   /** Sends the request, and records its result in the ledger. */
   const recorded = settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
-
-  /** Decides what follows the answer: nothing, a look at the receipts, or another request after a pause. */
-  const settled = (
-    answer: Answer,
-    failures: number
-  ): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
-    if (Result.isSuccess(answer)) return Effect.succeed(answer.success)
-    const error = answer.failure
-    const did = outcome(error)
-    if (error._tag === "UnsafeLocation" || did === "Refused") return Effect.fail(error)
-    if (error._tag === "Stalled" || did === "Open") {
-      const why = { description: error.message, cause: error }
-      return Effect.tap(recover(subject, creation, why), (found) => update(ledger.created(found)))
-    }
-    pauseAfter ??= Policy.retrying(policy, emit)
-    return Effect.andThen(
-      pauseAfter(failures, error),
-      Effect.suspend(() => attempt(failures + 1))
-    )
-  }
-
-  const attempt = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
+  const attempt = Effect.matchEffect(permit("create", target.tusUrl, body), {
+    onFailure: (error): Effect.Effect<Answer> => Effect.succeed(Result.fail(error)),
     // `sending` says that a request may have been sent, so it is written after the wait.
-    Effect.matchEffect(permitted, {
-      onFailure: (error) => settled(Result.fail(error), failures),
-      onSuccess: () => Effect.flatMap(recorded, (answer) => settled(answer, failures))
+    onSuccess: () => recorded
+  })
+  const pauseAfter = Context.retrying(upload)
+
+  const repeated = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
+    Effect.flatMap(attempt, (answer) => {
+      if (Result.isSuccess(answer)) return Effect.succeed(answer.success)
+      const error = answer.failure
+      const did = outcome(error)
+      if (error._tag === "UnsafeLocation" || did === "Refused") return Effect.fail(error)
+      if (error._tag === "Stalled" || did === "Open") {
+        const why = { description: error.message, cause: error }
+        return Effect.tap(recover(upload, creation, why), (found) => update(ledger.created(found)))
+      }
+      return Effect.flatMap(pauseAfter(failures, error), () => repeated(failures + 1))
     })
-  return attempt(1)
+  return repeated(1)
 }

@@ -1,11 +1,4 @@
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as Redacted from "effect/Redacted"
-
-/**
- * The host of a URL, with its port if it is not the default port. An error must not contain any other part of the URL.
- */
-export const hostOf = (url: string | Redacted.Redacted): string =>
-  new URL(Redacted.isRedacted(url) ? Redacted.value(url) : url).host
 
 /** The maximum length of a host name. */
 const maxHost = 253

@@ -16,7 +16,7 @@ import type { UploadTarget } from "../UploadTarget.ts"
 import type * as JournalEntry from "./journalEntry.ts"
 import type { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./journalError.ts"
 import type { Given, ResumeOptions } from "./options.ts"
-import * as Subtle from "./subtle.ts"
+import { sha256 } from "./outgoing.ts"
 
 /**
  * The entry of one upload. The upload URLs in an entry are plain text; `UploadTarget.urlAtRest` checks a URL and
@@ -174,7 +174,7 @@ const utf8 = new TextEncoder()
  * @category hashing
  */
 export const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
-  Subtle.sha256(utf8.encode(JSON.stringify(parts)))
+  sha256(utf8.encode(JSON.stringify(parts)))
 
 /**
  * The key of an upload: a digest of the URL of the Assembly, the identity and size of the bytes, the `filename`, the

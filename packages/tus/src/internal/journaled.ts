@@ -16,22 +16,20 @@ import * as UploadEvent from "../UploadEvent.ts"
 import { InvalidTarget, type UploadTarget } from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
+import { observe } from "./events.ts"
 import { foreign } from "./host.ts"
 import * as Journal from "./journal.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import { JournalTorn, NoSuchUpload } from "./journalError.ts"
 import * as Options from "./options.ts"
-import * as Pieces from "./pieces.ts"
-import * as Policy from "./policy.ts"
-import * as Removal from "./removal.ts"
+import { identityOf } from "./outgoing.ts"
 import type { Replayable, SourceFailed, UploadSource } from "./source.ts"
-import * as Telemetry from "./telemetry.ts"
 import * as UploadState from "./uploadState.ts"
 
 /** Identifies the bytes of a source: by its `identity`, or by a digest of the bytes if it has none. */
 export const identify = (source: Replayable): Effect.Effect<string, SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
-    identity === undefined ? Pieces.identityOf(source) : Effect.succeed(identity)
+    identity === undefined ? identityOf(source) : Effect.succeed(identity)
   )
 
 /** What identifies the bytes of a source in the journal. */
@@ -179,7 +177,7 @@ export const make = (journal: Journal.UploadJournal["Service"]) => {
         if (identity !== given.identity)
           return yield* differs("fingerprint", identity ?? "none", given.identity ?? "none")
         if (isNew) {
-          yield* Removal.remove(known.state, Policy.make(yield* RetryPolicy, options))
+          yield* Engine.remove(known.state, Context.policyOf(yield* RetryPolicy, options))
           yield* lease.check
           yield* journal.forget(key)
           const reason = `restart was requested; the upload in the journal was ${known.state._tag}`
@@ -187,7 +185,7 @@ export const make = (journal: Journal.UploadJournal["Service"]) => {
         }
       }
       const { about, state } = isNew
-        ? { about: given, state: UploadState.inParts(given.size, options.parallel ?? 1) }
+        ? { about: given, state: UploadState.inParts(given.size, options.parallel) }
         : known
       const { target } = about
       if (state._tag === "Completed" || state._tag === "Untrusted") return yield* Engine.ended({ emit, target }, state)
@@ -224,7 +222,7 @@ export const make = (journal: Journal.UploadJournal["Service"]) => {
   return {
     run: (given: Options.Given) => Engine.observed(given, true, (emit) => start({ ...given, emit })),
     runFile: (given: Options.Given<Options.Options & { readonly file: number }>) =>
-      Telemetry.observe(given.source, given.emit, (emit) => start({ ...given, emit })),
+      observe(given.source, given.emit, (emit) => start({ ...given, emit })),
     resume: (
       { key, origins }: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
       given: Omit<Options.Given<Options.ResumeOptions>, "target">

@@ -14,8 +14,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import type { UploadTarget } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
 import type { Replayable, UploadSource } from "./source.ts"
-import * as Receipts from "./receipts.ts"
-import * as Subtle from "./subtle.ts"
+import { canDigest, noDigest } from "./outgoing.ts"
 
 type Issues = ReadonlyArray<Issue>
 
@@ -143,12 +142,11 @@ export interface Given<O = Options> {
   readonly emit: Emit
 }
 
-type Path = Issue["path"]
-
 const issue = (path: string, message: string): Issue => ({ path: [path], message })
 
 /** The issue of a rule, if it is broken. */
-export const broken = (isBroken: boolean, path: Path, message: string): Issues => (isBroken ? [{ path, message }] : [])
+export const broken = (isBroken: boolean, path: Issue["path"], message: string): Issues =>
+  isBroken ? [{ path, message }] : []
 
 const checkSettings = Rules.checker(Settings)
 
@@ -163,14 +161,20 @@ const settingIssues = (options: object): Issues => {
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 
+/** The metadata key of the marker: a value that is unique for each creation. */
+export const markerKey = "upload_marker"
+
 /** The metadata keys that an option may not set, because an upload sets them itself, each with the reason. */
 const reserved = {
   assembly_url: "the target sets its value",
-  [Receipts.markerKey]: "its value identifies an upload after a lost response"
+  [markerKey]: "its value identifies an upload after a lost response"
 }
 
 /** The entry of the encoded metadata that each creation replaces by the URL of its Assembly. */
 const placeholder = /^assembly_url LQ==,/
+
+const issuesOf = (result: Result.Result<unknown, Issues>): Issues =>
+  Result.match(result, { onFailure: (issues) => issues, onSuccess: () => [] })
 
 /**
  * The metadata as the end of the header `upload-metadata`, without `assembly_url`, or the rules that the metadata
@@ -184,14 +188,10 @@ export const metadataHeader = (metadata: Metadata): Result.Result<string, Issues
   const encoded = Result.mapError(encodeMetadata({ ...metadata, assembly_url: "-" }), (found) =>
     Input.fromSchemaIssue(found).map(({ message, path }) => ({ message, path: ["metadata", ...path] }))
   )
-  const issues = [...taken, ...(Result.isFailure(encoded) ? encoded.failure : [])]
-  return issues.length > 0 || Result.isFailure(encoded)
-    ? Result.fail(issues)
-    : Result.succeed(encoded.success.replace(placeholder, ""))
+  return taken.length > 0
+    ? Result.fail([...taken, ...issuesOf(encoded)])
+    : Result.map(encoded, (header) => header.replace(placeholder, ""))
 }
-
-const issuesOf = (result: Result.Result<unknown, Issues>): Issues =>
-  Result.match(result, { onFailure: (issues) => issues, onSuccess: () => [] })
 
 /** The rules that the metadata of an upload breaks. */
 export const metadataIssues = (metadata: Metadata): Issues => issuesOf(metadataHeader(metadata))
@@ -236,17 +236,19 @@ export const issues = (options: object, metadata: Metadata | undefined): Issues 
   ...(metadata === undefined ? [] : metadataIssues(metadata))
 ]
 
-/** Fails with all broken rules at once. */
-export const refuse = (operation: string, found: Issues): Effect.Effect<void, InvalidRequest> =>
-  found.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation, issues: found }))
+/** Fails with all broken rules at once. Without a broken rule, returns `otherwise`. */
+export const refuse = <A>(
+  operation: string,
+  found: Issues,
+  otherwise?: A
+): Effect.Effect<A | undefined, InvalidRequest> =>
+  found.length === 0 ? Effect.succeed(otherwise) : Effect.fail(new InvalidRequest({ operation, issues: found }))
 
 /** An issue if `checksum` is set and this runtime cannot compute it. */
 export const missingDigest = (checksum: string | undefined): Effect.Effect<Issues> =>
   checksum === undefined
     ? Effect.succeed([])
-    : Effect.map(Subtle.isAvailable, (isThere) =>
-        isThere ? [] : [issue("checksum", `Expected no checksum: ${Subtle.description}`)]
-      )
+    : Effect.map(canDigest, (isThere) => (isThere ? [] : [issue("checksum", `Expected no checksum: ${noDigest}`)]))
 
 /**
  * Fails if the options or the source of an upload break a rule. Returns the metadata as a header, see
@@ -254,19 +256,11 @@ export const missingDigest = (checksum: string | undefined): Effect.Effect<Issue
  */
 export const check = (
   source: UploadSource,
-  options: {
-    readonly metadata?: Metadata | undefined
-    readonly checksum?: string | undefined
-    readonly parallel?: number | undefined
-  },
+  options: Partial<Options>,
   isReplayed: boolean
 ): Effect.Effect<string | undefined, InvalidRequest> => {
   const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
   const found = [...settingIssues(options), ...issuesOf(header), ...sourceIssues(source, { ...options, isReplayed })]
-  const checked = (all: Issues): Effect.Effect<string | undefined, InvalidRequest> =>
-    all.length === 0
-      ? Effect.succeed(Result.getOrUndefined(header))
-      : Effect.fail(new InvalidRequest({ operation: "Upload", issues: all }))
-  if (options?.checksum === undefined) return checked(found)
-  return Effect.flatMap(missingDigest(options.checksum), (missing) => checked([...found, ...missing]))
+  const checked = (missing: Issues) => refuse("Upload", [...found, ...missing], Result.getOrUndefined(header))
+  return options?.checksum === undefined ? checked([]) : Effect.flatMap(missingDigest(options.checksum), checked)
 }

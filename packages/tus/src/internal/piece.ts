@@ -18,20 +18,15 @@ import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import * as BodySize from "./bodySize.ts"
-import type * as Checksum from "./checksum.ts"
-import type * as Context from "./context.ts"
+import * as Context from "./context.ts"
 import * as Creation from "./creation.ts"
 import type { Pool } from "./filePieces.ts"
-import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
-import * as Pieces from "./pieces.ts"
-import * as Policy from "./policy.ts"
-import * as Receipts from "./receipts.ts"
 import { wholeOf, type SourceFailed } from "./source.ts"
 import { Transfer } from "./transfer.ts"
 import * as PieceMemory from "../unstable/PieceMemory.ts"
 import * as UploadState from "./uploadState.ts"
-import { type Body, inTime, sendAppend } from "./requests.ts"
+import { type Body, hostOf, inTime, sendAppend } from "./requests.ts"
 
 /**
  * The context of one upload URL. `emit` gets the events of the piece.
@@ -63,46 +58,34 @@ const smallBody = <E>({ chunkSize, isPart, outgoing, policy, sendsAlong, source,
   return Effect.flatMap(
     outgoing.from(0n, (left) => left),
     ({ bytes }) =>
-      "stream" in bytes
-        ? Effect.timeoutOrElse(Pieces.collect(bytes.stream, bytes.length), {
-            duration: after,
-            orElse: () => Effect.fail(new TusError.Stalled({ request: "create", host: hostOf(target.tusUrl), after }))
-          })
-        : Effect.succeed(bytes)
+      Effect.timeoutOrElse(Outgoing.inMemory(bytes), {
+        duration: after,
+        orElse: () => Effect.fail(new TusError.Stalled({ request: "create", host: hostOf(target.tusUrl), after }))
+      })
   )
 }
 
 /** Creates the upload, and stores its URL. */
-const beginNew = <E>(piece: Piece<E>, marker: string) => {
-  const { emit, isPart, outgoing, place, source } = piece
+const beginNew = <E>(piece: Piece<E>, marker: string, body: Uint8Array | undefined) => {
+  const { emit, isPart, outgoing, place } = piece
   const { size } = outgoing
-  const begun = Effect.flatMap(smallBody(piece), (body) => {
-    const sent = BigInt(body?.length ?? 0)
-    const toState = ({ finished, offset, url }: Creation.Created): UploadState.Of<"Created"> => ({
-      _tag: "Created",
-      marker,
-      url,
-      // The receipt counts only if the creation contained all bytes, because otherwise the upload cannot be complete.
-      begun: { sent, offset: finished && sent === size ? size : offset }
-    })
-    const created = Creation.once(piece, {
-      size,
-      body,
-      isPart,
-      marker,
-      ledger: {
-        sending: place({ _tag: "Creating", marker }),
-        refused: place({ _tag: "Planned" }),
-        created: (found) => place(toState(found))
-      }
-    })
-    return Effect.map(created, (found) => {
-      if (!isPart) emit(UploadEvent.Created({ url: found.url, length: size }))
-      return toState(found)
-    })
+  const sent = BigInt(body?.length ?? 0)
+  const toState = ({ finished, offset, url }: Creation.Created): UploadState.Of<"Created"> => ({
+    _tag: "Created",
+    marker,
+    url,
+    // The receipt counts only if the creation contained all bytes, because otherwise the upload cannot be complete.
+    begun: { sent, offset: finished && sent === size ? size : offset }
   })
-  // No request asks an empty source for bytes, so this read shows whether the source is still empty.
-  return size === 0n && source._tag === "Replayable" ? Effect.andThen(Outgoing.readWhole(source), begun) : begun
+  const ledger = {
+    sending: place({ _tag: "Creating", marker }),
+    refused: place({ _tag: "Planned" }),
+    created: (found: Creation.Created) => place(toState(found))
+  }
+  return Effect.map(Creation.once(piece, { size, body, isPart, marker, ledger }), (found) => {
+    if (!isPart) emit(UploadEvent.Created({ url: found.url, length: size }))
+    return toState(found)
+  })
 }
 
 /**
@@ -111,12 +94,12 @@ const beginNew = <E>(piece: Piece<E>, marker: string) => {
  */
 const recover = <E>(piece: Piece<E>, marker: string) =>
   Effect.gen(function* () {
-    const { isPart, outgoing } = piece
+    const { isPart, outgoing, place, store } = piece
     const { size } = outgoing
     const { finished, url } = yield* Creation.recover(piece, { marker, size }, Creation.ended)
     const begun = finished && size !== undefined && !isPart ? { begun: { sent: size, offset: size } } : undefined
     const created: UploadState.Of<"Created"> = { _tag: "Created", marker, url, ...begun }
-    yield* piece.store.update(piece.place(created))
+    yield* store.update(place(created))
     return created
   })
 
@@ -130,9 +113,16 @@ export const begin = <E>(
   piece: Piece<E>,
   state: UploadState.Piece
 ): Effect.Effect<UploadState.Of<"Created">, Creation.CreationError | SourceFailed | E, HttpClient.HttpClient> => {
+  const { outgoing, source } = piece
   switch (state._tag) {
-    case "Planned":
-      return Effect.flatMap(Creation.newMarker, (marker) => beginNew(piece, marker))
+    case "Planned": {
+      const begun = Effect.flatMap(smallBody(piece), (body) =>
+        Effect.flatMap(Creation.newMarker, (marker) => beginNew(piece, marker, body))
+      )
+      // No request asks an empty source for bytes, so this read shows whether the source is still empty.
+      const isEmpty = outgoing.size === 0n && source._tag === "Replayable"
+      return isEmpty ? Effect.andThen(Outgoing.readWhole(source), begun) : begun
+    }
     case "Creating":
       return recover(piece, state.marker)
     case "Created":
@@ -148,13 +138,13 @@ interface Sending<E> extends Piece<E> {
   readonly transfer: Transfer
   readonly pool: Pool | undefined
   readonly bodies: BodySize.BodySize
-  readonly pauseAfter: Policy.Retry
+  readonly pauseAfter: Context.Retry
 }
 
 /** The result of a request, see `sendAppend`, and the offset up to which bytes were given to the HTTP client. */
 interface Sent {
   readonly handed: bigint
-  readonly answer: Result.Result<{ readonly offset: bigint; readonly declaresLength: boolean }, Policy.RequestError>
+  readonly answer: Result.Result<{ readonly offset: bigint; readonly declaresLength: boolean }, Context.RequestError>
 }
 
 /**
@@ -165,7 +155,7 @@ interface Sent {
  */
 const append = <E>(
   { policy, pool, url }: Sending<E>,
-  { body, checksum }: Effect.Success<ReturnType<Checksum.Seal>>,
+  { body, checksum }: Effect.Success<ReturnType<Context.Seal>>,
   declare: bigint | undefined,
   onSent: (count: number, isAll: boolean) => void
 ): Effect.Effect<Sent, never, HttpClient.HttpClient> =>
@@ -177,8 +167,7 @@ const append = <E>(
     if (!("stream" in bytes)) {
       // The platform does not report when the last byte is sent, and the server stores the upload after the last byte.
       const { finishTimeout, stallTimeout } = policy
-      const rest = body.end === body.total ? Duration.toMillis(finishTimeout) : 0
-      const limit = Duration.millis(Duration.toMillis(stallTimeout) + rest)
+      const limit = body.end === body.total ? Duration.sum(stallTimeout, finishTimeout) : stallTimeout
       return { handed: body.end, answer: yield* Effect.result(request(bytes, { limit })) }
     }
 
@@ -206,7 +195,7 @@ const append = <E>(
     const answer = yield* request({ length, stream }, { stalled }).pipe(
       // Without this race, the HTTP client would report a broken connection instead of the error of the source.
       Effect.raceFirst(Deferred.await(failed)),
-      Effect.catch((error): Effect.Effect<never, Policy.RequestError> =>
+      Effect.catch((error): Effect.Effect<never, Context.RequestError> =>
         Deferred.isDoneUnsafe(failed) ? Deferred.await(failed) : Effect.fail(error)
       ),
       Effect.result
@@ -217,7 +206,7 @@ const append = <E>(
   })
 
 /** Sends one request, and changes the transfer by its response. */
-type Step = <E>(piece: Sending<E>) => Effect.Effect<void, Policy.RequestError, HttpClient.HttpClient>
+type Step = <E>(piece: Sending<E>) => Effect.Effect<void, Context.RequestError, HttpClient.HttpClient>
 
 /** Sends the next body. */
 const send: Step = (piece) =>
@@ -281,7 +270,7 @@ const keyOf = (entry: string): string => entry.slice(0, entry.indexOf(" "))
  */
 const verifyMetadata = <E>({ marker, metadataHeader, url }: Sending<E>, found: string) => {
   const told = entriesOf(found)
-  const sent = entriesOf(metadataHeader + (marker === "" ? "" : `,${Receipts.markerKey} ${Base64.encode(marker)}`))
+  const sent = entriesOf(metadataHeader + (marker === "" ? "" : `,${Creation.markerEntry(marker)}`))
   const differing = sent.find((entry) => told.filter((one) => keyOf(one) === keyOf(entry)).join() !== entry)
   if (differing === undefined) return Effect.void
   const expected = `the ${keyOf(differing)} of the creation`
@@ -298,19 +287,6 @@ const ask: Step = (piece) =>
     const error = transfer.located(found)
     if (error !== undefined) return yield* error
     if (!transfer.isAsking) emit(UploadEvent.Resumed({ offset: found.offset }))
-  })
-
-/**
- * Decides what follows the response 404 or 410. Fails unless a receipt shows that the upload is complete, and this
- * program does not know that it sent another number of bytes.
- */
-const settleGone = <E>(piece: Sending<E>, gone: TusError.UploadGone) =>
-  Effect.gen(function* () {
-    const { transfer, url } = piece
-    const length = transfer.expectedLength
-    const isFinished = length !== undefined && (yield* Receipts.isFinished(piece, url, length))
-    const error = isFinished ? transfer.receipted(length) : gone
-    if (error !== undefined) return yield* error
   })
 
 /**
@@ -337,36 +313,31 @@ const shrink = <E>(
     emit(UploadEvent.Retrying({ attempt: transfer.failures, delay: Duration.zero, reason: error.message }))
   })
 
-/** After a failed step, pauses or completes the upload. Fails if another step cannot help. */
-const heal = <E>(
-  piece: Sending<E>,
-  error: Policy.RequestError
-): Effect.Effect<void, Policy.RequestError, HttpClient.HttpClient> => {
-  if (error._tag === "UploadGone") return settleGone(piece, error)
-  piece.transfer.failed()
-  return piece.pauseAfter(piece.transfer.failures, error)
-}
-
-/** Performs all steps. Returns the length of the finished upload. */
-const toEnd = <E>(piece: Sending<E>) =>
+/**
+ * After a failed step, pauses or completes the upload. Fails if another step cannot help. The response 404 or 410 is a
+ * failure unless a receipt shows that the upload is complete, and this program does not know that it sent another number
+ * of bytes.
+ */
+const heal = <E>({ pauseAfter, policy, target, transfer, url }: Sending<E>, error: Context.RequestError) =>
   Effect.gen(function* () {
-    const { transfer } = piece
-    while (!transfer.isDone) {
-      const step = transfer.isAsking ? ask(piece) : send(piece)
-      yield* step.pipe(Effect.catch((error) => heal(piece, error)))
+    if (error._tag !== "UploadGone") {
+      transfer.failed()
+      return yield* pauseAfter(transfer.failures, error)
     }
-    return transfer.acknowledged
+    const length = transfer.expectedLength
+    const isFinished = length !== undefined && (yield* Creation.isFinished({ policy, target }, url, length))
+    const wrong = isFinished ? transfer.receipted(length) : error
+    if (wrong !== undefined) return yield* wrong
   })
 
 /** Sends the bytes of a piece that the server does not have, and returns the length of the piece. */
 export const finish = <E>(
   piece: Piece<E>,
   { begun, marker, url }: UploadState.Of<"Created">
-): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> => {
+): Effect.Effect<bigint, Context.RequestError | E, HttpClient.HttpClient> => {
   const transfer = new Transfer(piece, url, begun)
   if (transfer.isDone) return Effect.succeed(transfer.acknowledged)
   return Effect.gen(function* () {
-    const { emit, policy, store } = piece
     const sending: Sending<E> = {
       ...piece,
       url,
@@ -375,15 +346,21 @@ export const finish = <E>(
       isOwn: begun !== undefined,
       pool: PieceMemory.poolOf(yield* HttpClient.HttpClient),
       bodies: yield* BodySize.at(Redacted.value(url), piece),
-      pauseAfter: Policy.retrying(policy, emit)
+      pauseAfter: Context.retrying(piece)
     }
     // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection
     // again. Without this turn, the first PATCH would open another connection.
     yield* Effect.yieldNow
-    return yield* Effect.tapError(toEnd(sending), (error): Effect.Effect<void, E> =>
+    while (!transfer.isDone) {
+      const step = transfer.isAsking ? ask(sending) : send(sending)
+      yield* step.pipe(Effect.catch((error) => heal(sending, error)))
+    }
+    return transfer.acknowledged
+  }).pipe(
+    Effect.tapError((error): Effect.Effect<void, E> =>
       error._tag === "UploadUntrusted"
-        ? Effect.uninterruptible(store.update(UploadState.untrusted(error)))
+        ? Effect.uninterruptible(piece.store.update(UploadState.untrusted(error)))
         : Effect.void
     )
-  })
+  )
 }

@@ -29,8 +29,13 @@ import type * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
-import { hostOf } from "./host.ts"
-import * as Telemetry from "./telemetry.ts"
+import * as Events from "./events.ts"
+
+/**
+ * The host of a URL, with its port if it is not the default port. An error must not contain any other part of the URL.
+ */
+export const hostOf = (url: string | Redacted.Redacted): string =>
+  new URL(Redacted.isRedacted(url) ? Redacted.value(url) : url).host
 
 const maxErrorBytes = 8 * 1024
 
@@ -107,35 +112,14 @@ const secretsOf = ({ headers, url }: Asked): ReadonlyArray<string> => {
 /** A response that is not the expected success, with the fields of its error. */
 type Refusal = Omit<ConstructorParameters<typeof TusError.UploadRefused>[0], "_tag">
 
-const toError = (refusal: Refusal, retryAfter: Duration.Duration | undefined): TusError.AnswerError => {
-  const { request, ...subject } = refusal
-  const { status } = subject
-  switch (status) {
-    case 404:
-    case 410:
-      // These requests go to `tus_url`, where no upload can be gone: a gateway may know no such path.
-      if (request === "create" || request === "discover") return new TusError.UploadRefused(refusal)
-      return new TusError.UploadGone(refusal)
-    case 409:
-      return new TusError.OffsetConflict(refusal)
-    case 413:
-      return new TusError.TooLarge(refusal)
-    case 423:
-      return new TusError.UploadLocked(refusal)
-    case 429:
-      return new ApiError.RateLimited({
-        code: "RATE_LIMIT_REACHED",
-        ...subject,
-        operation: `Tus.${request}`,
-        retryAfter: retryAfter ?? Duration.zero
-      })
-    case 460:
-      return new TusError.ChecksumMismatch(refusal)
-    default:
-      if (Outcome.isRefusal(status)) return new TusError.UploadRefused(refusal)
-      if (status < 400) return new TusError.ProtocolViolation({ ...refusal, description: "unexpected status" })
-      return new TusError.ServerFailure(retryAfter === undefined ? refusal : { ...refusal, retryAfter })
-  }
+/** The errors of the statuses that have an error of their own. */
+const errors: { readonly [status: number]: new (refusal: Refusal) => TusError.AnswerError } = {
+  404: TusError.UploadGone,
+  409: TusError.OffsetConflict,
+  410: TusError.UploadGone,
+  413: TusError.TooLarge,
+  423: TusError.UploadLocked,
+  460: TusError.ChecksumMismatch
 }
 
 /** The error of a response whose status is not the expected success. */
@@ -150,8 +134,7 @@ const toRefusal = (
     const json = Option.getOrUndefined(Outcome.parseJson(body))
     const secrets = secretsOf(asked)
     const { code, words } = readSaid(body, json)
-    const refusal = {
-      request,
+    const subject = {
       host: hostOf(asked.url),
       status,
       // A response without text, such as a response to HEAD, says only its status.
@@ -159,7 +142,19 @@ const toRefusal = (
       ...(code === undefined ? undefined : { code: Redaction.code(code, secrets) }),
       ...Exchange.requestIdOf(headers, secrets)
     }
-    return toError(refusal, Option.getOrUndefined(Outcome.wait(headers, json, now)))
+    const retryAfter = Option.getOrUndefined(Outcome.wait(headers, json, now))
+    if (status === 429) {
+      const limit = { code: "RATE_LIMIT_REACHED", ...subject, operation: `Tus.${request}` }
+      return new ApiError.RateLimited({ ...limit, retryAfter: retryAfter ?? Duration.zero })
+    }
+    const refusal = { request, ...subject }
+    // These requests go to `tus_url`, where no upload can be gone: a gateway may know no such path.
+    const isAtTarget = request === "create" || request === "discover"
+    const Known = isAtTarget && errors[status] === TusError.UploadGone ? TusError.UploadRefused : errors[status]
+    if (Known !== undefined) return new Known(refusal)
+    if (Outcome.isRefusal(status)) return new TusError.UploadRefused(refusal)
+    if (status < 400) return new TusError.ProtocolViolation({ ...refusal, description: "unexpected status" })
+    return new TusError.ServerFailure(retryAfter === undefined ? refusal : { ...refusal, retryAfter })
   })
 
 /** The error of a response that is read as a stream if its status is the expected success. */
@@ -195,9 +190,9 @@ const readHeaders = <A>(
  * body does not wait for the bandwidth: its portions wait while they are sent, see `piece.ts`.
  */
 export const permit = (
-  url: string,
-  operation: string,
-  body: Body<unknown> | undefined
+  request: TusError.RequestName,
+  url: Redacted.Redacted,
+  body?: Body<unknown>
 ): Effect.Effect<void, ApiError.RateLimited | ApiError.TransportFailure> =>
   Effect.contextWith((context: Context.Context<never>) => {
     const bandwidth = Context.get(context, UploadBandwidth)
@@ -205,7 +200,8 @@ export const permit = (
     const passed =
       bandwidth === undefined || body === undefined || isStream(body) ? Effect.void : bandwidth.whole(body.length)
     if (budget === undefined) return passed
-    return Effect.andThen(passed, Exchange.admit(budget, { url, need: "request", until: Infinity }, { operation }))
+    const asking = { url: Redacted.value(url), need: "request", until: Infinity } as const
+    return Effect.andThen(passed, Exchange.admit(budget, asking, { operation: `Tus.${request}` }))
   })
 
 /** See `Tus.RequestTimeout`. */
@@ -230,15 +226,33 @@ export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect
   Effect.provideService(request, RequestTimeout, limit)
 
 /**
- * Sends a request, and if the status is a success, reads the headers of the response and converts them with `told`.
- * `declaresLength`: whether the request declared the length of its body. The span of the request has the result, so the
- * result contains no URL in plain text. `limit` is the time limit of a request whose body is not a stream: by default
- * `RequestTimeout` without a body, and none with a body. `stalled` fails when a request with a streamed body makes no
- * progress. The request waits for its permit, unless it `hasPermit` already.
+ * A request, and how its response is read.
+ *
+ * - `told`: converts the headers of a success. `declaresLength`: whether the request declared the length of its body.
+ *   `count` counts the bytes of the body that the response confirms. The span of the request has the result, so the
+ *   result contains no URL in plain text.
+ * - `limit`: the time limit of a request whose body is not a stream: by default `RequestTimeout` without a body, and
+ *   none with a body.
+ * - `stalled`: fails when a request with a streamed body makes no progress.
  */
-export const send = <A, B, E = never, E2 extends { readonly _tag: string } = never>({
+interface Request<A, B, E, E2> {
+  readonly request: keyof typeof requests
+  readonly url: Redacted.Redacted
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Body<E> | undefined
+  readonly read: Schema.ConstraintCodec<A, unknown>
+  readonly told: (
+    headers: A,
+    declaresLength: boolean,
+    count: (confirmed: bigint | undefined) => void
+  ) => Result.Result<B, E2>
+  readonly limit?: Duration.Duration | undefined
+  readonly stalled?: Effect.Effect<never, TusError.Stalled> | undefined
+}
+
+/** Sends a request that has its permit, and if the status is a success, reads the headers of the response. */
+const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>({
   body,
-  hasPermit = false,
   headers,
   limit,
   read,
@@ -246,17 +260,7 @@ export const send = <A, B, E = never, E2 extends { readonly _tag: string } = nev
   stalled,
   told,
   url: to
-}: {
-  readonly request: keyof typeof requests
-  readonly url: Redacted.Redacted
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: Body<E> | undefined
-  readonly read: Schema.ConstraintCodec<A, unknown>
-  readonly told: (headers: A, declaresLength: boolean) => Effect.Effect<B, E2>
-  readonly hasPermit?: boolean | undefined
-  readonly limit?: Duration.Duration | undefined
-  readonly stalled?: Effect.Effect<never, TusError.Stalled> | undefined
-}): Effect.Effect<B, TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled | E2, HttpClient.HttpClient> =>
+}: Request<A, B, E, E2>) =>
   Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) => {
     const client = Context.get(context, HttpClient.HttpClient)
     const url = Redacted.value(to)
@@ -280,20 +284,15 @@ export const send = <A, B, E = never, E2 extends { readonly _tag: string } = nev
         onFailure: (error) => (error._tag === "Late" ? new TusError.Stalled({ request, host, after }) : lost(error))
       })
     }
-    const streamed = ({ length, stream }: Exclude<Body<E>, Uint8Array>) =>
-      Effect.mapError(
+    const streamed = ({ length, stream }: Exclude<Body<E>, Uint8Array>) => {
+      const content = HttpBody.stream(stream, TusUpload.offsetOctetStream, Number(length))
+      const outgoing = HttpClientRequest.make(method)(url, { headers, body: content })
+      return Effect.mapError(
         // A body that is too long or never ends is ignored, because the headers already contain the result.
-        StreamSender.send(
-          client,
-          HttpClientRequest.make(method)(url, {
-            headers,
-            body: HttpBody.stream(stream, TusUpload.offsetOctetStream, Number(length))
-          }),
-          maxErrorBytes,
-          stalled
-        ),
+        StreamSender.send(client, outgoing, maxErrorBytes, stalled),
         (error) => (error._tag === "Lost" ? lost(error) : error)
       )
+    }
 
     const refused = (error: TusError.AnswerError) => {
       const budget = Context.get(context, Budget)
@@ -307,37 +306,49 @@ export const send = <A, B, E = never, E2 extends { readonly _tag: string } = nev
       if (!success.some((status) => status === answer.status)) {
         return Effect.flatMap(toRefusal(request, asked, answer), refused)
       }
-      const found = readHeaders(request, read, asked, answer)
-      return Result.isFailure(found) ? Effect.fail(found.failure) : told(found.success, declaresLength)
+      const count = (confirmed: bigint | undefined) => Events.counted(context, confirmed, BigInt(body?.length ?? 0))
+      return Effect.fromResult(
+        Result.flatMap(readHeaders(request, read, asked, answer), (found) => told(found, declaresLength, count))
+      )
     })
-    const observed = Telemetry.requested(context, { name: operation, method, url }, answered)
-    return hasPermit ? observed : Effect.andThen(permit(url, operation, body), observed)
+    return Events.requested(context, { name: operation, method, url }, answered)
   })
 
-/** Sends a creation, and returns the URL of the upload and its offset. See `Tus.create`. */
+/** Sends a request when it is permitted. */
+export const send = <A, B, E = never, E2 extends { readonly _tag: string } = never>(asked: Request<A, B, E, E2>) =>
+  Effect.andThen(permit(asked.request, asked.url, asked.body), exchange(asked))
+
+/**
+ * Sends a creation that has its permit, and returns the URL of the upload and its offset. `limit` is the time limit of
+ * the request. See `Tus.create`.
+ */
 export const sendCreation = (
   target: UploadTarget.UploadTarget,
   headers: Readonly<Record<string, string>>,
   body: Body | undefined,
-  sending?: { readonly limit: Duration.Duration; readonly hasPermit: true }
+  limit?: Duration.Duration
 ) =>
-  send({
+  exchange({
     request: "create",
     url: target.tusUrl,
     headers,
     body,
-    ...sending,
+    limit,
     read: TusUpload.Created,
-    told: ({ location, "upload-offset": told }) => {
-      const url = UploadTarget.resolve(target, location)
-      if (Result.isFailure(url)) return Effect.fail(url.failure)
-      const offset = told ?? (body === undefined ? 0n : undefined)
-      const created = { url: url.success, offset }
-      return body === undefined
-        ? Effect.succeed(created)
-        : Effect.as(Telemetry.stored(offset, BigInt(body.length)), created)
-    }
+    told: ({ location, "upload-offset": offset = body === undefined ? 0n : undefined }, _, count) =>
+      Result.map(UploadTarget.resolve(target, location), (url) => {
+        count(offset)
+        return { url, offset }
+      })
   })
+
+/** The bytes to append. See `Tus.append`. */
+export interface Append<E> {
+  readonly offset: TusUpload.Offset
+  readonly body: Body<E>
+  readonly length?: TusUpload.UploadLength | undefined
+  readonly checksum?: string | undefined
+}
 
 /**
  * Appends bytes at an offset. Returns the offset that the server reports, and whether the request declared the length of
@@ -345,32 +356,25 @@ export const sendCreation = (
  */
 export const sendAppend = <E>(
   url: UploadTarget.UploadUrl,
-  options: {
-    readonly offset: TusUpload.Offset
-    readonly body: Body<E>
-    readonly length?: TusUpload.UploadLength | undefined
-    readonly checksum?: string | undefined
-  },
-  limits?: { readonly limit: Duration.Duration } | { readonly stalled: Effect.Effect<never, TusError.Stalled> }
+  { body, checksum, length, offset: start }: Append<E>,
+  limits?: Pick<Request<unknown, unknown, E, never>, "limit" | "stalled">
 ) =>
-  Effect.suspend(() => {
-    const { body, checksum, length } = options
-    const headers = {
+  send({
+    request: "append",
+    url,
+    headers: {
       "tus-resumable": TusUpload.tusVersion,
-      "upload-offset": String(options.offset),
+      "upload-offset": String(start),
       ...(length === undefined ? undefined : { "upload-length": String(length) }),
       ...(checksum === undefined ? undefined : { "upload-checksum": checksum })
+    },
+    body,
+    ...limits,
+    read: TusUpload.Appended,
+    told: ({ "upload-offset": offset }, declaresLength, count) => {
+      count(offset - start)
+      return Result.succeed({ offset, declaresLength })
     }
-    return send({
-      request: "append",
-      url,
-      headers,
-      body,
-      ...limits,
-      read: TusUpload.Appended,
-      told: ({ "upload-offset": offset }, declaresLength) =>
-        Effect.as(Telemetry.stored(offset - options.offset, BigInt(body.length)), { offset, declaresLength })
-    })
   })
 
 /**

@@ -4,7 +4,7 @@
  */
 import * as TusError from "../TusError.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
-import { hostOf } from "./host.ts"
+import { hostOf } from "./requests.ts"
 import type { Begun } from "./uploadState.ts"
 
 /**

@@ -87,7 +87,7 @@ const smallestPart = 1024n * 1024n
  * fewer than two parts remain, the source is uploaded at one URL without parts. The parts cover the source in order,
  * without gaps.
  */
-export const inParts = (size: bigint | undefined, count: number): UploadState => {
+export const inParts = (size: bigint | undefined, count = 1): UploadState => {
   const most = (size ?? 0n) / smallestPart
   const parts = most < BigInt(count) ? most : BigInt(count)
   if (size === undefined || parts <= 1n) return planned
@@ -101,34 +101,29 @@ export const inParts = (size: bigint | undefined, count: number): UploadState =>
   }
 }
 
-/**
- * Makes a change that does nothing in an untrusted state. A part may still be running after the bytes of another part
- * became untrusted.
- */
-const unlessUntrusted =
-  (change: Change): Change =>
-  (state) =>
-    state._tag === "Untrusted" ? state : change(state)
-
 /** Replaces one piece in the state of its upload. */
 export type Place = (piece: Piece) => Change
 
+/**
+ * Replaces the state, for example by an earlier one, or by a planned upload if the server no longer has the upload. Does
+ * nothing in an untrusted state: a part may still be running after the bytes of another part became untrusted.
+ */
+export const replaced =
+  (next: UploadState): Change =>
+  (state) =>
+    state._tag === "Untrusted" ? state : next
+
 /** The {@link Place} of an upload without parts: one piece, which contains the whole source and has one URL. */
-export const whole: Place = (piece) => unlessUntrusted(() => piece)
+export const whole: Place = replaced
 
 /** The {@link Place} of the part with this index. */
 export const part =
   (index: number): Place =>
   (piece) =>
-  (state) => {
-    const found = state._tag === "Parts" ? state.parts[index] : undefined
-    return state._tag !== "Parts" || found === undefined
-      ? state
-      : { ...state, parts: state.parts.with(index, { ...found, piece }) }
-  }
-
-/** Replaces the state: by an earlier one, or by a planned upload if the server no longer has the upload. */
-export const replaced = (next: UploadState): Change => unlessUntrusted(() => next)
+  (state) =>
+    state._tag === "Parts"
+      ? { ...state, parts: state.parts.map((each, at) => (at === index ? { ...each, piece } : each)) }
+      : state
 
 /** The creation of the final upload from these parts is sent next. */
 export const concatenating = (marker: string, parts: ReadonlyArray<UploadUrl>, length: bigint): Change =>
@@ -162,8 +157,10 @@ export const urlsOf = <Url>(state: UploadState<Url>): ReadonlyArray<Url> => {
 }
 
 /** The stored bytes may differ from the sent bytes. */
-export const untrusted = ({ mayBeWhole, description }: Pick<Of<"Untrusted">, "description" | "mayBeWhole">): Change =>
-  unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), description, mayBeWhole }))
+export const untrusted =
+  ({ mayBeWhole, description }: Pick<Of<"Untrusted">, "description" | "mayBeWhole">): Change =>
+  (state) =>
+    replaced({ _tag: "Untrusted", urls: urlsOf(state), description, mayBeWhole })(state)
 
 /**
  * Runs a request that creates an upload, and stores the state of the upload before and after the request. If the caller

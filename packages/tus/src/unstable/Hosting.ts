@@ -5,10 +5,10 @@
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { canHeal } from "../internal/context.ts"
 import * as JournalEntry from "../internal/journalEntry.ts"
 import * as Options from "../internal/options.ts"
 import * as PackedStatus from "../internal/packedStatus.ts"
-import * as Policy from "../internal/policy.ts"
 
 // The declarations of other public modules show these types.
 export type { Emit } from "../internal/events.ts"
@@ -77,4 +77,4 @@ export const issues = (options: Options.RequestOptions, metadata: Options.Metada
  * @category running
  */
 export const isTemporary = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
-  error._tag === "CreationUnknown" || Policy.canHeal(error)
+  error._tag === "CreationUnknown" || canHeal(error)
