@@ -4,7 +4,7 @@
  * Receipts that contradict themselves, or what was sent: they prove nothing, and the upload is told as what is known of
  * it without them.
  */
-import { type UploadEvent, UploadSource } from "@assembly-effect/tus"
+import { type UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { Effect, Stream } from "effect"
 import { assert, layer, Clients, type Fault, Loopback, Scene } from "./utils/index.ts"
 import { ScriptedTus, Tests, type TusServer, Upload } from "./utils/index.ts"
@@ -206,4 +206,27 @@ layer(Clients.undici)("A creation", (it) => {
     assert.deepStrictEqual(server.requests, ["POST", "GET", "HEAD", "PATCH"])
     assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))
   })
+
+  it.effect(
+    "of a part, lost in the last run, with a finished receipt: asks, and sends every byte",
+    UploadJournal.layerMemory(),
+    function* () {
+      const [part, size] = [1024 * 1024, 2 * 1024 * 1024]
+      const server = yield* ScriptedTus.make
+      let isLost = true
+      server.meet = ({ method }, go) => {
+        const answer = go()
+        if (isLost) return method === "POST" ? "cut" : { status: 404 }
+        const finished = `"offset":${part},"finished":true`
+        return { ...answer, body: answer.body?.replaceAll('"offset":0,"finished":false', finished) }
+      }
+      const parts = UploadSource.fromBytes(Scene.content(size))
+      const upload = Upload.journaled.run(server.target, parts, { ...Scene.options, parallel: 2 })
+      assert.strictEqual((yield* Effect.flip(upload))._tag, "CreationUnknown")
+      isLost = false
+      yield* upload
+      for (const method of ["POST", "HEAD", "PATCH"] as const) assert.strictEqual(count(server, method), 2, method)
+      assert.isTrue([...server.uploads.values()].at(-1)?.bytes.equals(Scene.content(size)))
+    }
+  )
 })

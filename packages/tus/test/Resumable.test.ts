@@ -62,6 +62,24 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       }
     )
 
+    test("a creation that its receipt told of is Created, and needs the receipt no more", function* () {
+      const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
+      const run = Upload.journaled.run(target, source, Scene.options)
+      server.receipts = false
+      assert.strictEqual((yield* Effect.flip(run))._tag, "CreationUnknown")
+      server.receipts = true
+      server.faults.push({ _tag: "NoAnswer", method: "HEAD" })
+      const left = yield* Effect.forkChild(run)
+      yield* Scene.soon(() => server.requests.includes("HEAD"))
+      yield* Fiber.interrupt(left)
+      const url = `${server.tusUrl}/${server.created[0]?.id}`
+      assert.deepInclude((yield* states)[0], { _tag: "Created", url })
+      server.receipts = false
+      yield* run
+      assert.strictEqual(server.created.length, 1)
+      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+    })
+
     for (const status of [403, 413, 423, 429] as const) {
       test(`a creation that ends in ${status} made nothing, and the next run makes the upload`, function* () {
         const { server, target } = yield* dying({ _tag: "Status", method: "POST", status })

@@ -1,7 +1,7 @@
 /**
  * Nothing is waited for without an end: neither an answer, nor what a server asks to wait for.
  */
-import { Tus, UploadEvent, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import { Tus, UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { Deferred, Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { assert, layerTest, Clients, type Fault, Idle, Loopback, Scene, ScriptedTus, Upload } from "./utils/index.ts"
@@ -180,6 +180,9 @@ const holding = Effect.fnUntraced(function* (method: ScriptedTus.Request["method
   return { server, release: Deferred.succeed(held, undefined) }
 })
 
+/** The answer to a request that is held without an end. */
+const never = new Promise<"cut">(() => undefined)
+
 const delaysOf = (events: ReadonlyArray<UploadEvent.UploadEvent>) =>
   events.flatMap((event) => (event._tag === "Retrying" ? [Duration.toMillis(event.delay)] : []))
 
@@ -259,5 +262,44 @@ layerTest(Clients.undici)("An upload", (it) => {
     yield* release
     assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
     assert.strictEqual(server.requests.filter((method) => method === "POST").length, 1)
+  })
+
+  it.effect(
+    "whose creation stalled, without a receipt: stays Creating in the journal, and the next run does not repeat it",
+    UploadJournal.layerMemory(),
+    function* () {
+      const server = yield* ScriptedTus.changing("POST", (go, index) => (index === 0 ? never : go()))
+      const source = UploadSource.fromBytes(bytes)
+      const run = Effect.flip(Upload.journaled.run(server.target, source, { ...limits, retryDelay: 0 }))
+      const first = yield* Effect.forkChild(run)
+      yield* Scene.soon(() => server.requests.includes("POST"))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(first))._tag, "CreationUnknown")
+      const { list } = yield* UploadJournal.UploadJournal
+      const states = (yield* list).map(({ entry }) => entry.state._tag)
+      assert.deepStrictEqual(states, ["Creating"])
+      assert.strictEqual((yield* run)._tag, "CreationUnknown")
+      assert.strictEqual(ScriptedTus.count(server, "POST"), 1)
+    }
+  )
+
+  it.effect("gives a question for the offset stallTimeout, not finishTimeout, and asks again then", function* () {
+    const server = yield* ScriptedTus.make
+    server.meet = ({ method }, go) => {
+      const isFirst = ScriptedTus.count(server, method) === 1
+      if (isFirst && method === "PATCH") return { status: 500 }
+      return isFirst && method === "HEAD" ? never : go()
+    }
+    const { events, fiber } = yield* begin(server, 300_000)
+    yield* Scene.soon(() => delaysOf(events).length === 1)
+    yield* TestClock.adjust("100 millis")
+    yield* Scene.soon(() => server.requests.includes("HEAD"))
+    yield* TestClock.adjust("1 second")
+    yield* Scene.soon(() => delaysOf(events).length === 2)
+    const stalled = `offset at ${new URL(server.origin).host}: nothing was sent or received for 1s`
+    assert.deepInclude(events.findLast(UploadEvent.$is("Retrying")), { reason: stalled })
+    yield* TestClock.adjust("200 millis")
+    assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
+    assert.deepStrictEqual(server.requests, ["POST", "PATCH", "HEAD", "HEAD", "PATCH"])
   })
 })
