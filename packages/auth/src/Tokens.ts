@@ -250,7 +250,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const { audience = "api2", scopes, ...times } = yield* decode(options)
   const maxWait = Duration.toMillis(times.maxWait ?? 60_000)
   const renewBefore = Duration.toMillis(times.renewBefore ?? 60_000)
-  const { key: authKey, secret } = yield* Credentials.Credentials
+  const credentials = yield* Credentials.Credentials
   const store = Option.getOrUndefined(yield* Effect.serviceOption(TokenStore.TokenStore))
   const load = (grant: TokenStore.Grant) => store?.load(grant) ?? Effect.succeedNone
   const send = Sender.of(yield* HttpClient.HttpClient)
@@ -260,7 +260,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const memories = MutableHashMap.empty<TokenStore.Grant, Memory>()
 
   const grantOf = ({ baseUrl, scope }: Request): TokenStore.Grant => ({
-    authKey,
+    authKey: credentials.key,
     audience,
     baseUrl,
     scopes: allScopes ?? (scope === undefined ? [] : [scope])
@@ -281,7 +281,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   ): Effect.fn.Return<TokenResponse, AuthError.AuthError> {
     const admission = budget?.enter({ url: grant.baseUrl, need: "request", until: Infinity })
     yield* Effect.mapError(admission ?? Effect.void, notAdmitted)
-    const plain = Redacted.value(secret)
+    const plain = Redacted.value(credentials.secret)
     const gathered = yield* Effect.mapError(send(toRequest(grant, plain), limits), (error) =>
       error._tag === "Lost"
         ? lost(error)

@@ -27,7 +27,7 @@ import * as AssemblyJob from "./internal/assemblyJob.ts"
 import * as Engine from "./internal/engine.ts"
 import * as Events from "./internal/events.ts"
 import { type Options, type Outcome, prepare } from "./internal/job.ts"
-import { assemblyKeyOf, UploadJournal } from "./internal/journal.ts"
+import { assemblyKeyOf, type Lease, UploadJournal } from "./internal/journal.ts"
 import * as Journaled from "./internal/journaled.ts"
 import { replayable } from "./internal/options.ts"
 import * as PackedStatus from "./internal/packedStatus.ts"
@@ -365,27 +365,22 @@ const journaled = Effect.gen(function* () {
       const stored = Effect.map(assemblies.get(key), Option.getOrUndefined)
       const done = Effect.map(stored, (entry) => (entry?._tag === "Completed" ? entry : undefined))
 
-      /** Acquires the lease of the job. */
-      const hold = Effect.fnUntraced(function* (emit: AssemblyFiles.Emit) {
-        const lease = yield* Journaled.hold(journal, key, emit)
-        const store: AssemblyJob.Store = {
-          found: yield* stored,
+      const storeOf = (lease: Lease) =>
+        Effect.map(stored, (found): AssemblyJob.Store => ({
+          found,
           record: (entry) =>
             Effect.gen(function* () {
               yield* lease.check
               yield* assemblies.put(key, { ...entry, writtenAt: yield* Clock.currentTimeMillis })
             }),
           forget: Effect.andThen(lease.check, assemblies.forget(key))
-        }
-        return { lease, store }
-      })
+        }))
 
       return {
         sources,
         done,
         join: Effect.gen(function* () {
-          if ((yield* done) !== undefined) return undefined
-          const { store } = yield* hold(silent)
+          const store = yield* Effect.flatMap(Journaled.hold(journal, key, silent), storeOf)
           if (store.found === undefined) return store
           const { _tag, assemblyId, isForm, uploads } = store.found
           if (_tag === "Completed" || uploads === undefined) return undefined
@@ -400,8 +395,11 @@ const journaled = Effect.gen(function* () {
         }),
         run: (emit) =>
           Effect.gen(function* () {
-            const { lease, store } = yield* hold(emit)
-            return yield* Effect.raceFirst(AssemblyJob.run({ options, sources, store, uploadOne, emit }), lease.lost)
+            const lease = yield* Journaled.hold(journal, key, emit)
+            const job = Effect.flatMap(storeOf(lease), (store) =>
+              AssemblyJob.run({ options, sources, store, uploadOne, emit })
+            )
+            return yield* Effect.raceFirst(job, lease.lost)
           }).pipe(Effect.scoped, Effect.provide(provided))
       }
     })

@@ -129,6 +129,22 @@ layer(Emulated.live)("A job with a journal", (it) => {
     }
   )
 
+  test("a job whose lease is taken while the store does not answer its first read fails with LeaseLost", function* () {
+    const { leases, store } = Leases.makeStore()
+    const another = JSON.stringify({ owner: "another", until: 1e15 })
+    const frozen = {
+      ...store,
+      get: (key: UploadJournal.Key) =>
+        Effect.andThen(
+          Effect.sync(() => leases.set(key, another)),
+          Effect.never
+        )
+    }
+    const journal = UploadJournal.layerStore(Effect.succeed(frozen), { leaseDuration: "300 millis" })
+    const error = yield* Effect.flip(Effect.provide(run(job("frozen")), journal))
+    assert.strictEqual(error._tag, "LeaseLost")
+  })
+
   test("an upload of a job can be continued alone, by its key", function* () {
     const { list } = yield* UploadJournal.UploadJournal
     yield* until(job("alone"), "FileEvent Created")

@@ -271,6 +271,17 @@ layer(Emulated.live)("the journal of packs", ({ effect }) => {
     assert.lengthOf(yield* Emulated.assembliesOf("first"), 1)
   })
 
+  effect("a store that dies at one read of one job: this job is sent alone, and the others complete", function* () {
+    const { store } = Leases.makeStore()
+    let deaths = 0
+    const dying = {
+      ...store,
+      get: (key: UploadJournal.Key) => (deaths++ === 0 ? Effect.die("a read") : store.get(key))
+    }
+    assert.deepStrictEqual(yield* tagsOf(dying, jobsOf("dying", 4)), times(4, "Completed"))
+    assert.isAbove(deaths, 4)
+  })
+
   effect("two processes with the same 25 jobs: one of them completes each job, and the other skips it", function* () {
     const { store } = Leases.makeStore()
     const tags = yield* Effect.all(

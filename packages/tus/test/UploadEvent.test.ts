@@ -5,7 +5,7 @@ import { ApiError } from "@assembly-effect/api"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { AssemblyUploadError, AssemblyUploadEvent, TusError, UploadEvent, UploadSource } from "@assembly-effect/tus"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { Clock, Deferred, Duration, Effect, Schema, Stream } from "effect"
+import { Clock, Deferred, Duration, Effect, Exit, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"
 import { assert, describe, effect, layer, Clients, Scene, Upload } from "./utils/index.ts"
@@ -180,4 +180,10 @@ effect("unread events have one progress after another one only if something came
   const read = yield* late(...many("Progress", 500), { _tag: "Finishing", number: 0 }, ...many("Progress", 500))
   const shown = read.map(({ _tag, number }) => `${_tag} ${number}`)
   assert.deepStrictEqual(shown, ["Progress 499", "Finishing 0", "Progress 499"])
+})
+
+effect("a program that interrupts its own fiber ends the stream with an interruption", function* () {
+  const own = Effect.withFiber((fiber) => Effect.andThen(Fiber.interrupt(fiber), Effect.never))
+  const exit = yield* Effect.exit(Stream.runDrain(Events.fromProgram<never, never, Event>(() => own)))
+  assert.isTrue(Exit.hasInterrupts(exit))
 })

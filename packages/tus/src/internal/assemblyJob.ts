@@ -157,12 +157,13 @@ const reopen = (job: Job, { _tag, ...about }: AssemblyEntry) =>
     }
     const error = got.failure
     if (!isNotFound(error)) {
-      return yield* isOpen && about.isForm === true ? AssemblyFiles.broken(about, false, error.message) : error
+      const isBroken = isOpen && about.isForm === true
+      return yield* Effect.fail(isBroken ? AssemblyFiles.broken(about, false, error.message) : error)
     }
     // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
     if (isOpen) return yield* createAssembly(job, about)
     yield* store.forget
-    return yield* error
+    return yield* Effect.fail(error)
   })
 
 /**

@@ -81,11 +81,14 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
         // The program has its own scope, which closes when the program has ended. Closing this scope releases the lease
         // of the upload.
         Effect.scoped,
+        // A program that interrupts its own fiber ends the stream too.
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            ended = exit
+            news.openUnsafe()
+          })
+        ),
         Effect.exit,
-        Effect.map((exit) => {
-          ended = exit
-          news.openUnsafe()
-        }),
         Effect.forkScoped
       )
 

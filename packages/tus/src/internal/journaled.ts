@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as TusError from "../TusError.ts"
@@ -80,7 +81,8 @@ export const hold = Effect.fnUntraced(function* (
     const lease = yield* Effect.result(journal.lease(key))
     if (Result.isSuccess(lease)) return lease.success
     const error = lease.failure
-    if (error._tag !== "UploadLeased") return yield* error
+    // A store in JavaScript may fail with any value.
+    if (!Predicate.isTagged(error, "UploadLeased")) return yield* Effect.fail(error)
     const now = yield* Clock.currentTimeMillis
     if (giveUpAt === undefined) {
       giveUpAt = Math.min(error.until, now + longest) + 1

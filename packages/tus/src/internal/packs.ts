@@ -231,9 +231,13 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
     if (!canShare(job)) return alone(job)
     const inPack = Effect.fnUntraced(function* (held: Scope.Closeable) {
       const leave = Scope.close(held, Exit.void)
-      const prepared = yield* Effect.exit(service.prepare<R>(job, true))
-      // The job alone has the error.
-      if (Exit.isFailure(prepared)) return yield* alone(job)
+      const prepared = yield* Effect.exit(
+        Effect.flatMap(service.prepare<R>(job, true), (opened) =>
+          Effect.map(opened.done, (done) => (done === undefined ? opened : undefined))
+        )
+      )
+      // The job alone has the error, or shows that it has completed before.
+      if (Exit.isFailure(prepared) || prepared.value === undefined) return yield* alone(job)
       const { join, sources } = prepared.value
       const joined = yield* Effect.result(Scope.provide(join, held))
       if (Result.isFailure(joined)) return { _tag: "Failed", job, earlier: [], error: joined.failure } as const
