@@ -1,7 +1,9 @@
 /** The budget of an account, on the TestClock: what waits, for how long, and what a wait costs. */
 import { Assemblies, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
 import * as Budget from "@assembly-effect/api/Budget"
+import { Tokens } from "@assembly-effect/auth"
 import * as Low from "@assembly-effect/auth/unstable/Budget"
+import { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Clock, DateTime, Duration, Effect, Fiber, Layer, Metric, Result, Schedule, Schema } from "effect"
@@ -115,6 +117,14 @@ describe("requests in ten seconds", () => {
     assert.isAtLeast(service.times[199] ?? 0, 199 * 10)
   })
 
+  it.effect("a wait longer than the deadline, then 503, then 200: succeeds", function* () {
+    const service = account([Service.json(503, {}), ok], { deadline: "20 seconds" })
+    const paused = Effect.flatMap(Low.Budget, (budget) => budget!.pause("request", Duration.seconds(30)))
+    yield* run(service, {}, Effect.andThen(paused, get))
+    assert.lengthOf(service.times, 2)
+    assert.isAtLeast(service.times[0] ?? 0, 30)
+  })
+
   it.effect("a request is signed after its wait", function* () {
     const service = account([Service.json(200, [])])
     const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
@@ -199,6 +209,19 @@ describe("a pause that the service requests", () => {
     yield* run(service, {}, Effect.all([create, reading], { concurrency: 2 }))
     assert.lengthOf(service.times, 3)
     for (const time of service.times.slice(1)) assert.isAtLeast(time, 100)
+  })
+
+  it.effect("by a 429 for a token holds the requests", function* () {
+    const service = Service.make(Service.text(429, "", { "retry-after": "30" }))
+    const tokens = Tokens.layer().pipe(Layer.provide([Service.credentials, service.layer]))
+    const entered = Effect.gen(function* () {
+      const { get: getToken } = yield* Tokens.Tokens
+      yield* Effect.flip(getToken({ baseUrl: SecureUrl.make(publicService) }))
+      yield* (yield* Low.Budget)!.enter({ url: publicService, need: "request", until: Infinity })
+      return yield* Clock.currentTimeMillis
+    })
+    const { value } = yield* Idle.passTime(Effect.provide(entered, Layer.provideMerge(tokens, Budget.layer())))
+    assert.isAtLeast(value, 30_000)
   })
 
   it.effect("by a 413 is followed by one creation in each interval, and by no burst", function* () {

@@ -1,3 +1,4 @@
+import { AssemblyClient } from "@assembly-effect/api"
 import { Assembly } from "@assembly-effect/schema"
 import { UploadJournal } from "@assembly-effect/tus"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -20,6 +21,20 @@ describe("the journal of the command line", () => {
       Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
       Effect.provide(NodeServices.layer)
     )
+  )
+
+  it.effect("writes the file of a command, which only its owner may read", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const services = Layer.merge(Journal.layer(Option.some(folder)), AssemblyClient.layerTest([]))
+      yield* Effect.gen(function* () {
+        const { runs } = yield* Journal.make(folder, [], {})
+        yield* runs(Assembly.AssemblyId.make("0".repeat(32)))
+      }).pipe(Effect.provide(services))
+      const [name = ""] = yield* fs.readDirectory(`${folder}/commands`)
+      assert.strictEqual((yield* fs.stat(`${folder}/commands/${name}`)).mode & 0o777, 0o600)
+    }).pipe(Effect.provide(NodeServices.layer), Effect.scoped)
   )
 
   it.effect("forgets a completed job after a day, so that the same command uploads again", () =>

@@ -98,6 +98,13 @@ layer(Uploading.live)("assembly upload", (it) => {
     expect(stdout).toMatch(/^24 files, 96 B, in [\d.]+ s, 24 results\nAssembly [0-9a-f]{32}\n$/)
   })
 
+  it.effect("ends with 0 although the service stores the decomposed name e\u0301.txt in NFC", function* () {
+    const folder = yield* Uploading.folderWith({ "e\u0301.txt": "meow" })
+    const { code, stderr, stdout } = yield* run(folder, ["--path", "decomposed", "e\u0301.txt"])
+    expect(code, stderr).toBe(0)
+    expect(stdout).toContain("decomposed/\u00e9.txt")
+  })
+
   it.effect("uploads the standard input with fields, and prints its events as lines of JSON", function* () {
     // The command checks the standard input of its process.
     const folder = yield* Uploading.folderWith({})

@@ -93,6 +93,16 @@ layer(layerEmulator())("An upload", (it) => {
     const done = yield* statusOf(assembly)
     assert.deepInclude(done.uploads?.[0], { size: 300_000, sha256 })
   })
+  it.effect("completes its Assembly if its connection broke after the last byte, before the answer", function* () {
+    const faults = yield* Faults.Faults
+    const { assembly, url } = yield* begin({ "upload-length": String(bytes.length) })
+    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: bytes.length }))
+    assert.strictEqual((yield* Effect.exit(patch(url, 0, bytes)))._tag, "Failure")
+    const done = yield* statusOf(assembly)
+    assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
+    assert.deepInclude(done.uploads?.[0], { size: 300_000, sha256 })
+  })
+
   it.effect("can have its length told later", function* () {
     const { assembly, url } = yield* begin({ "upload-defer-length": "1" })
     const before = yield* head(url)

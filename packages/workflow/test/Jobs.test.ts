@@ -43,8 +43,31 @@ const statements = Effect.gen(function* () {
       const rows = yield* packs.form(runner, 1)
       return yield* Effect.fromResult(rows[0]?.[1] ?? assert.fail())
     })
-  return { secrets, jobs, packs, claim, pack }
+  const work = Work.make({
+    jobs,
+    packs,
+    secrets,
+    upload: {},
+    patience: Duration.hours(1),
+    pollInterval: Duration.minutes(1),
+    outage: Database.outage(),
+    ended: () => Effect.void
+  })
+  /** Records that all bytes of a claimed job are stored for its Assembly. */
+  const store = (row: Row.Row) =>
+    Effect.gen(function* () {
+      const entry = yield* Hosting.encodeAssembly({ _tag: "Created", assemblyId, writtenAt: 0 })
+      yield* jobs.setAssembly(row, yield* secrets.seal(row, entry), "lookup")
+      yield* jobs.stored(row)
+      return (yield* jobs.findClaimed(row)) ?? assert.fail()
+    })
+  return { jobs, packs, claim, pack, work, store }
 })
+
+/** A service whose Assembly runs. */
+const executing = AssemblyClient.layerTest([
+  AssemblyClient.handler(Assemblies.Get, () => Effect.succeed({ ok: "ASSEMBLY_EXECUTING", assembly_id: assemblyId }))
+])
 
 const database = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.provide(effect, Layer.fresh(SqliteClient.layer({ path: ":memory:" })))
@@ -80,22 +103,9 @@ describe("A claimed job", () => {
 
   it.effect("whose Assembly runs keeps its place among the running Assemblies with each look", () =>
     Effect.gen(function* () {
-      const { claim, jobs, packs, secrets } = yield* statements
+      const { claim, jobs, store, work } = yield* statements
       yield* jobs.insert([newRow("a")])
-      const row = yield* claim("Queued")
-      const entry = yield* Hosting.encodeAssembly({ _tag: "Created", assemblyId, writtenAt: 0 })
-      yield* jobs.setAssembly(row, yield* secrets.seal(row, entry), "")
-      yield* jobs.stored(row)
-      const work = Work.make({
-        jobs,
-        packs,
-        secrets,
-        upload: {},
-        patience: Duration.hours(1),
-        pollInterval: Duration.minutes(1),
-        outage: Database.outage(),
-        ended: () => Effect.void
-      })
+      const row = yield* Effect.flatMap(claim("Queued"), store)
       const told: Array<string> = []
       const tell = (what: string) => (url: string, id: string) => Effect.sync(() => told.push(`${what} ${url} ${id}`))
       const budget = {
@@ -110,18 +120,33 @@ describe("A claimed job", () => {
         yield* Effect.sleep("1 minute")
         yield* claim("Processing")
         yield* look
-      }).pipe(
-        Effect.provideService(Budget.Budget, budget),
-        Effect.provide(
-          AssemblyClient.layerTest([
-            AssemblyClient.handler(Assemblies.Get, () =>
-              Effect.succeed({ ok: "ASSEMBLY_EXECUTING", assembly_id: assemblyId })
-            )
-          ])
-        )
-      )
+      }).pipe(Effect.provideService(Budget.Budget, budget), Effect.provide(executing))
       assert.deepStrictEqual(told, Array(2).fill(`keep https://api2.example.com ${assemblyId}`))
     }).pipe(database, Idle.passTime)
+  )
+
+  it.effect("that is canceled while its upload fails is still to be canceled", () =>
+    Effect.gen(function* () {
+      const { claim, jobs, work } = yield* statements
+      yield* jobs.insert([newRow("a")])
+      const row = yield* claim("Queued")
+      yield* work.guarded(row, Effect.andThen(jobs.cancel("a"), Effect.die("the upload failed")))
+      assert.deepInclude(yield* jobs.find("a"), { state: "Canceling" })
+    }).pipe(Effect.provide(executing), database)
+  )
+
+  it.effect("is looked at again after 5 s if its notification came before its Assembly ended", () =>
+    Effect.gen(function* () {
+      const { claim, jobs, store, work } = yield* statements
+      const row = newRow("a")
+      yield* jobs.insert([{ ...row, job: { ...row.job, params: { notify_url: "https://example.com" } } }])
+      yield* work.look(yield* Effect.flatMap(claim("Queued"), store))
+      assert.isTrue(yield* jobs.notified(["lookup"]))
+      yield* work.look(yield* claim("Processing"))
+      assert.lengthOf(yield* jobs.claim(runner, 1, ["Processing"]), 0)
+      yield* Effect.sleep("5 seconds")
+      assert.lengthOf(yield* jobs.claim(runner, 1, ["Processing"]), 1)
+    }).pipe(Effect.provide(executing), database, Idle.passTime)
   )
 })
 

@@ -200,6 +200,23 @@ durableTests("A runner", (it) => {
     }).pipe(withRunner(database), counting)
   })
 
+  it.alone("cancels the Assembly of a job after the bytes of the job have stopped", function* ({ database, gate }) {
+    const stopped: Array<boolean> = []
+    const seeing = Watched.requests("Assemblies.cancel", (run) =>
+      Effect.flatMap(gate.isStopped, (isStopped) => {
+        stopped.push(isStopped)
+        return run
+      })
+    )
+    yield* Effect.gen(function* () {
+      yield* gate.begin("sends")
+      yield* Durable.cancel("sends")
+      assert.strictEqual((yield* Effect.flip(Durable.await("sends")))._tag, "JobCanceled")
+      assert.deepStrictEqual(stopped, [true])
+      yield* gate.open
+    }).pipe(withRunner(database), seeing)
+  })
+
   it.alone("looks again if a notification comes while it looks", function* ({ database, file }) {
     const content = yield* file("a.bin", 100)
     const params = { steps: slow(3600), notifyUrl: "http://127.0.0.1:9/never" }

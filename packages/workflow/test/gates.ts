@@ -11,7 +11,7 @@ const size = 700_000
  * An object store `gated`. Each object stops after its first half.
  *
  * - `reached`: completes when the first half of any object was read.
- * - `stopped`: completes when a reader stopped before its end.
+ * - `stopped`: completes when a reader stopped before its end. `isStopped`: whether one has.
  * - `open`: lets every object continue.
  * - `job`: a job with one object. `begin`: starts it, and waits until the first half of an object was read.
  */
@@ -47,6 +47,7 @@ export const gated = Effect.gen(function* () {
     size,
     reached: Deferred.await(reached),
     stopped: Deferred.await(stopped),
+    isStopped: Deferred.isDone(stopped),
     open: Effect.asVoid(Deferred.succeed(gate, undefined)),
     /** Gives every object another identity. */
     change: Effect.sync(() => {
