@@ -61,8 +61,8 @@ type Creation =
   | ({ readonly _tag: "Deferred" } & First)
   | { readonly _tag: "Final"; readonly parts: ReadonlyArray<UploadTarget.UploadUrl>; readonly metadata: Metadata }
 
-/** What the creations of an upload with its own bytes have in common. */
-interface First {
+/** What the creations of an upload with its own bytes have in common. The declaration of `create` contains its fields. */
+type First = {
   readonly metadata: Metadata
   readonly partial?: boolean | undefined
   readonly body?: Requests.Body | undefined
@@ -135,7 +135,15 @@ export const offset = (url: UploadTarget.UploadUrl) =>
  * @since 0.1.0
  * @category requests
  */
-export const append = <E>(url: UploadTarget.UploadUrl, options: Requests.Append<E>) =>
+export const append = <E>(
+  url: UploadTarget.UploadUrl,
+  options: {
+    readonly offset: TusUpload.Offset
+    readonly body: Requests.Body<E>
+    readonly length?: TusUpload.UploadLength | undefined
+    readonly checksum?: string | undefined
+  }
+) =>
   Effect.flatMap(Requests.sendAppend(url, options), ({ declaresLength, offset: reached }) =>
     declaresLength || reached >= options.offset + BigInt(options.body.length)
       ? Effect.succeed(reached)

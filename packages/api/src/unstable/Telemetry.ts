@@ -24,8 +24,13 @@ const metricsOf = (operation: string, outcome: string) => ({
   })
 })
 
-/** The fields of an error that telemetry shows. */
-interface Told {
+/**
+ * The fields of an error that telemetry shows.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Told {
   readonly _tag: string
   readonly code?: string
   readonly status?: number

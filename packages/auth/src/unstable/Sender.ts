@@ -167,8 +167,11 @@ export interface Watch {
  */
 const clients = new WeakMap<HttpClient.HttpClient, { readonly hosts: Set<string | undefined>; isSeen: boolean }>()
 
+/** The redirect modes of `fetch`, without its type, which programs without the DOM do not have. */
+type Redirect = "error" | "follow" | "manual"
+
 /** `Options` are the application's options of `fetch`, such as its `dispatcher` or `credentials`. */
-const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect): Context.Context<R> =>
+const withRedirect = <R>(context: Context.Context<R>, redirect: Redirect): Context.Context<R> =>
   Context.add(context, Options, { ...Context.getOrUndefined(context, Options), redirect })
 
 /**
@@ -183,7 +186,7 @@ const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect)
 export const sendOnce = (
   http: HttpClient.HttpClient,
   ours: Request,
-  redirect: RequestRedirect,
+  redirect: Redirect,
   guardBody: (ours: Request, watch: Watch) => BodyGuard
 ): Effect.Effect<Response, Outcome.Lost, Scope.Scope> =>
   Effect.suspend(() => {

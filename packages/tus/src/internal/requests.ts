@@ -342,21 +342,23 @@ export const sendCreation = (
       })
   })
 
-/** The bytes to append. See `Tus.append`. */
-export interface Append<E> {
-  readonly offset: TusUpload.Offset
-  readonly body: Body<E>
-  readonly length?: TusUpload.UploadLength | undefined
-  readonly checksum?: string | undefined
-}
-
 /**
  * Appends bytes at an offset. Returns the offset that the server reports, and whether the request declared the length of
  * its body: only then may the server have stored only the first bytes. See `Tus.append`.
  */
 export const sendAppend = <E>(
   url: UploadTarget.UploadUrl,
-  { body, checksum, length, offset: start }: Append<E>,
+  {
+    body,
+    checksum,
+    length,
+    offset: start
+  }: {
+    readonly offset: TusUpload.Offset
+    readonly body: Body<E>
+    readonly length?: TusUpload.UploadLength | undefined
+    readonly checksum?: string | undefined
+  },
   limits?: Pick<Request<unknown, unknown, E, never>, "limit" | "stalled">
 ) =>
   send({
