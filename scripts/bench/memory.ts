@@ -163,7 +163,8 @@ const clients: Readonly<Record<string, Layer.Layer<HttpClient.HttpClient>>> = {
   foreign: Layer.provide(Uploads.layerForeign, Layer.orDie(UndiciClient.layer))
 }
 const chosen = clients[process.env["BENCH_CLIENT"] ?? ""]
-const services = chosen === undefined ? Uploads.node : Layer.provideMerge(chosen, Uploads.node)
+const services =
+  chosen === undefined ? Uploads.node : Layer.provideMerge(Upload.layer, Layer.provideMerge(chosen, Uploads.node))
 
 const program = Effect.gen(function* () {
   yield* work === "batch" ? batch(200) : upload

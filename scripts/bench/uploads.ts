@@ -80,8 +80,9 @@ export const layerForeign = Layer.effect(
   )
 )
 
-/** Runs the same work with an unknown client. */
-export const withForeign = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, layerForeign)
+/** Runs the same work with an unknown client, which the uploads of the Layer get too. */
+export const withForeign = <A, E>(effect: Effect.Effect<A, E, Services>): Effect.Effect<A, E, Services> =>
+  Effect.provide(effect, Layer.provideMerge(Upload.layer, layerForeign))
 
 /** The name of a figure with the unknown client. */
 export const foreign = (peer: string) => `${peer}; a client that is not known`
