@@ -1,7 +1,8 @@
 /**
  * A request is sent once and unchanged, whatever the HTTP client does: real servers count the requests that reach them.
  */
-import { type Late, Lost } from "@assembly-effect/auth/unstable/Outcome"
+import type { Late } from "@assembly-effect/auth/unstable/Gathering"
+import { Lost } from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"

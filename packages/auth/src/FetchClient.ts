@@ -8,7 +8,9 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import { fromCause, Gathering, Lost } from "./unstable/Outcome.ts"
+import { fromCause } from "./unstable/Diagnosis.ts"
+import { Gathering } from "./unstable/Gathering.ts"
+import { Lost } from "./unstable/Outcome.ts"
 import * as Sender from "./unstable/Sender.ts"
 
 /** The headers of a request, with those in the application's options of `fetch`. */

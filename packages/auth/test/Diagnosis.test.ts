@@ -1,5 +1,5 @@
 /** Whether a request that failed may have arrived. */
-import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
+import * as Diagnosis from "@assembly-effect/auth/unstable/Diagnosis"
 import { assert, describe, it } from "@effect/vitest"
 import { HttpClientError, HttpClientRequest } from "effect/http"
 
@@ -10,7 +10,7 @@ describe("After a connection is refused", () => {
     ["maybe", "two sends, of which the first may have arrived,", 2],
     ["maybe", "sends that nobody counts", undefined]
   ] as const)("sent is %s with %s", (expected, _, sends) => {
-    const lost = Outcome.fromCause({ code: "ECONNREFUSED" }, { sends, knowsHost: true })
+    const lost = Diagnosis.fromCause({ code: "ECONNREFUSED" }, { sends, knowsHost: true })
     assert.deepInclude(lost, { code: "ECONNREFUSED", sent: expected })
   })
 })
@@ -21,7 +21,7 @@ describe("The syscall of an error decides", () => {
     ["no", "ECONNRESET", "connect"],
     ["maybe", "ECONNREFUSED", "read"]
   ] as const)("sent is %s after %s of %s", (expected, code, syscall) => {
-    assert.deepInclude(Outcome.fromCause({ code, syscall }, { sends: 1, knowsHost: true }), { sent: expected })
+    assert.deepInclude(Diagnosis.fromCause({ code, syscall }, { sends: 1, knowsHost: true }), { sent: expected })
   })
 })
 
@@ -36,13 +36,13 @@ describe("The code of a lost request decides", () => {
     ["maybe", true, "ERR_INVALID_ARG_TYPE EPROTO ERR_SSL_WRONG_VERSION_NUMBER ERR_SSL_TLSV1_ALERT_UNKNOWN_CA"]
   ] as const)("sent is %s and permanent is %s after %s", (expected, permanent, codes) => {
     for (const code of codes.split(" ")) {
-      const lost = Outcome.fromCause({ code }, { sends: 1, knowsHost: true })
+      const lost = Diagnosis.fromCause({ code }, { sends: 1, knowsHost: true })
       assert.deepInclude(lost, { code, sent: expected, permanent })
     }
   })
 
   it.each([true, false])("ENOTFOUND is not sent; if the host is known (%s), a retry may succeed", (knowsHost) => {
-    const lost = Outcome.fromCause({ code: "ENOTFOUND" }, { sends: 1, knowsHost })
+    const lost = Diagnosis.fromCause({ code: "ENOTFOUND" }, { sends: 1, knowsHost })
     assert.deepInclude(lost, { sent: "no", permanent: !knowsHost })
   })
 })
@@ -53,7 +53,7 @@ describe("A request that the client refuses before it sends", () => {
     ["the URL is not valid", undefined, new HttpClientError.InvalidUrlError({ request })],
     ["this runtime cannot stream a request body", "STREAM_UNSUPPORTED", new HttpClientError.EncodeError({ request })]
   ] as const)("is not sent, although nobody counts the sends: %s", (description, code, reason) => {
-    const { message: _, ...lost } = Outcome.diagnose(new HttpClientError.HttpClientError({ reason }))
+    const { message: _, ...lost } = Diagnosis.diagnose(new HttpClientError.HttpClientError({ reason }))
     assert.deepInclude(lost, { description, sent: "no", permanent: true, ...(code === undefined ? {} : { code }) })
   })
 })

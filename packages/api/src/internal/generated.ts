@@ -3,6 +3,7 @@
  * these answers, and the report of what it answered.
  */
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Gathering from "@assembly-effect/auth/unstable/Gathering"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
@@ -267,10 +268,10 @@ const lost = new Outcome.Lost({ description: "the connection was cut", sent: "ma
 /** Passes an answer on as a client of HTTP does. */
 const respond = (
   { body, end, headers, status }: Answer,
-  gathering: Outcome.Gathering
+  gathering: Gathering.Gathering
 ): Effect.Effect<void, Outcome.Lost> =>
   Effect.suspend(() => {
-    if (end === "late") return Effect.sync(() => gathering.settle(Effect.fail(new Outcome.Late())))
+    if (end === "late") return Effect.sync(() => gathering.settle(Effect.fail(new Gathering.Late())))
     gathering.begin(status, Headers.fromInput(headers))
     gathering.take(typeof body === "string" ? encoder.encode(body) : body)
     return end === "cut" ? Effect.fail(lost) : Effect.void
@@ -283,7 +284,7 @@ const offline = Effect.gen(function* () {
     Effect.flatMap(Effect.serviceOption(Drawn), (drawn) => {
       if (Option.isNone(drawn)) return Effect.die(new Error("there is no drawn answer"))
       const { answer, count, delay } = drawn.value
-      return Outcome.gather(limits, (gathering) => {
+      return Gathering.gather(limits, (gathering) => {
         const answered = respond(answer, gathering)
         return delay === 0 ? answered : Effect.delay(answered, delay)
       }).pipe(

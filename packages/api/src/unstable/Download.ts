@@ -82,6 +82,22 @@ interface Attempt {
   left: number | undefined
 }
 
+/**
+ * The state of a download.
+ *
+ * - `received`: the number of emitted bytes. `sum` is the MD5 of these bytes, if it is needed.
+ * - `seen`: the first response, with which later responses are compared.
+ * - `total`: the size of the file, once it is known.
+ */
+interface State {
+  received: number
+  sum: Md5.Md5 | undefined
+  seen: Reading.Representation | undefined
+  total: number | undefined
+  attempt: Attempt | undefined
+  isDone: boolean
+}
+
 const nameOf = ({ id, name }: Assembly.File): string => Redaction.code(name || id || "the file")
 
 /**
@@ -119,6 +135,198 @@ export interface Job extends Reading.Resource {
 const checkSize = ({ file, maxBytes = Infinity }: Job, subject: Exchange.Subject, size = 0) =>
   size <= maxBytes ? Effect.void : Effect.fail(new ResultError.ResultTooLarge({ ...subject, file, size, maxBytes }))
 
+const changed = ({ file }: Job, subject: Reading.Subject, field: ResultError.ResultChanged["field"]) =>
+  new ResultError.ResultChanged({ ...subject, file, field })
+
+const mismatch = (
+  { file }: Job,
+  subject: Reading.Subject,
+  field: ResultError.ResultMismatch["field"],
+  expected: string | number,
+  actual: string | number
+) => new ResultError.ResultMismatch({ ...subject, file, field, expected: String(expected), actual: String(actual) })
+
+/**
+ * The first byte of the next request. The rest of the file is requested only if its bytes can be combined with the
+ * earlier bytes. This is possible if a strong validator proves that the file is the same, or if the MD5 will prove this
+ * at the end of the download. Without such a proof, the download starts again, and the repeated bytes are compared.
+ */
+const firstOf = ({ md5hash, offset }: Job, { received, seen }: State): number =>
+  seen?.validator === undefined && md5hash === undefined ? offset : received
+
+const headersOf = ({ range }: Job, first: number, { seen }: State): Readonly<Record<string, string>> =>
+  first === 0 && range === undefined
+    ? {}
+    : {
+        range: `bytes=${first}-${range === undefined ? "" : range.end - 1}`,
+        ...(seen?.validator === undefined ? undefined : { "if-range": seen.validator })
+      }
+
+/**
+ * The error of a 416 response (range not satisfiable). Usually the file has fewer bytes than an earlier response or the
+ * Status says.
+ */
+const unsatisfied = (job: Job, { seen }: State, subject: Reading.Subject, size: number | undefined) => {
+  if (size === undefined) return Exchange.unexpected(subject, 416, "a refused range without the size of the file")
+  if (seen?.total !== undefined && seen.total !== size) return changed(job, subject, "length")
+  if (job.size !== undefined && job.size !== size) return mismatch(job, subject, "size", job.size, size)
+  return Exchange.unexpected(subject, 416, "a refused range, although the file has these bytes")
+}
+
+/** Compares a response with the Status and with earlier responses. */
+const check = Effect.fnUntraced(function* (
+  job: Job,
+  state: State,
+  subject: Reading.Subject,
+  status: number,
+  representation: Reading.Representation
+): Effect.fn.Return<void, Problem> {
+  if (state.received === job.offset) {
+    // No byte has been emitted, so this response may differ from an earlier response.
+    state.seen = job.range?.of
+    state.total = job.size
+  }
+  const field = state.seen === undefined ? undefined : Reading.difference(state.seen, representation)
+  if (field !== undefined) return yield* changed(job, subject, field)
+  const { total } = representation
+  if (total !== undefined && state.total !== undefined && total !== state.total) {
+    return yield* mismatch(job, subject, "size", state.total, total)
+  }
+  if (state.seen === undefined) {
+    state.seen = representation
+    const isNeeded = job.sums === true || job.md5hash !== undefined || representation.validator === undefined
+    state.sum = isNeeded ? yield* Md5.make : undefined
+  }
+  state.total ??= total
+  if (state.total === undefined) {
+    return yield* Exchange.unexpected(subject, status, "a file whose size is unknown")
+  }
+  yield* checkSize(job, subject, state.total)
+})
+
+/** Sends the next request, and reads the headers of its response. */
+const open = Effect.fnUntraced(function* (
+  job: Job,
+  state: State,
+  parent: Scope.Scope
+): Effect.fn.Return<Attempt, Problem> {
+  const scope = yield* Scope.fork(parent)
+  return yield* Effect.gen(function* () {
+    const { range } = job
+    const first = firstOf(job, state)
+    const { isRedirected, response, subject } = yield* Reading.send(job, headersOf(job, first, state))
+    const { status } = response
+    if (status === 416) {
+      return yield* unsatisfied(job, state, subject, Reading.sizeOfUnsatisfied(response.headers))
+    }
+    // Validators are comparable only between responses from one URL, and a redirect may lead to another URL each time.
+    const headers = isRedirected ? Headers.removeMany(response.headers, ["etag", "last-modified"]) : response.headers
+    const part = Reading.read({ status, headers }, first)
+    if (Result.isFailure(part)) return yield* Exchange.unexpected(subject, status, part.failure)
+    const { end, representation, start } = part.success
+    yield* check(job, state, subject, status, representation)
+    if (range !== undefined && (status !== 206 || (end ?? 0) > range.end)) {
+      return yield* Exchange.unexpected(subject, status, "other bytes than the requested range")
+    }
+    const skip = state.received - start
+    return {
+      subject,
+      status,
+      pull: yield* Reading.pullBody(job, subject, response),
+      close: Scope.close(scope, Exit.void),
+      skipped: skip > 0 && state.sum !== undefined ? yield* Md5.make : undefined,
+      skip,
+      left: end === undefined ? undefined : end - start
+    } satisfies Attempt
+  }).pipe(
+    Scope.provide(scope),
+    Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+  )
+})
+
+/** The number of bytes after which the download is complete. */
+const endOf = ({ range }: Job, { total = 0 }: State): number => range?.end ?? total
+
+/**
+ * Checks a piece of a body, and returns the bytes that were not emitted before. Fails if the repeated bytes differ from
+ * the emitted bytes, or if the response has more bytes than announced.
+ */
+const take = (
+  job: Job,
+  state: State,
+  attempt: Attempt,
+  whole: Uint8Array
+): Result.Result<Uint8Array, ResultError.ResultChanged | ApiError.UnexpectedResponse> => {
+  const old = whole.subarray(0, attempt.skip)
+  const piece = whole.subarray(old.length)
+  if (old.length > 0) {
+    // The bytes before the offset of the download are not in the sum.
+    attempt.skipped?.add(old.subarray(Math.max(0, job.offset - (state.received - attempt.skip))))
+    attempt.skip -= old.length
+    if (attempt.skip === 0 && state.received > job.offset && attempt.skipped?.hex() !== state.sum?.hex()) {
+      return Result.fail(changed(job, attempt.subject, "content"))
+    }
+  }
+  if (attempt.left !== undefined) attempt.left -= whole.length
+  if (state.received + piece.length > endOf(job, state) || (attempt.left ?? 0) < 0) {
+    return Result.fail(Exchange.unexpected(attempt.subject, attempt.status, "more bytes than announced"))
+  }
+  state.received += piece.length
+  state.sum?.add(piece)
+  return Result.succeed(piece)
+}
+
+/** Handles the end of a body: fails if bytes are missing, or if the MD5 of a complete file differs. */
+const ended = (job: Job, state: State, { left, subject }: Attempt): Effect.Effect<void, Problem> => {
+  const { received, sum } = state
+  const end = endOf(job, state)
+  if (received < end) {
+    // A server may send a shorter range than the requested range. The rest of the range is then requested.
+    const description = `the body ended after ${received} of ${end} bytes`
+    return left === 0 ? Effect.void : Effect.fail(new ApiError.TransportFailure({ ...subject, description }))
+  }
+  state.isDone = true
+  const { md5hash } = job
+  const actual = sum?.hex() ?? md5hash
+  return md5hash === undefined || actual === undefined || md5hash === actual
+    ? Effect.void
+    : Effect.fail(mismatch(job, subject, "md5hash", md5hash, actual))
+}
+
+/**
+ * Reads the next pieces. The result is empty if the body has ended, or if the pieces only repeat bytes that were
+ * emitted before.
+ */
+const read = Effect.fnUntraced(function* (
+  job: Job,
+  state: State,
+  scope: Scope.Scope
+): Effect.fn.Return<ReadonlyArray<Uint8Array>, Problem> {
+  const attempt = (state.attempt ??= yield* open(job, state, scope))
+  const pieces = yield* attempt.pull.pipe(
+    // The file is complete, so it does not matter how the connection ends.
+    Effect.catchIf(
+      (error) => !Cause.isDone(error) && state.received === endOf(job, state) && attempt.skip === 0,
+      () => Cause.done()
+    ),
+    Pull.catchDone(() => Effect.succeed([]))
+  )
+  if (pieces.length === 0) {
+    yield* ended(job, state, attempt)
+    yield* attempt.close
+    state.attempt = undefined
+    return []
+  }
+  const taken: Array<Uint8Array> = []
+  for (const whole of pieces) {
+    const piece = take(job, state, attempt, whole)
+    // The earlier pieces in `taken` are not emitted, because this failure ends the download.
+    if (Result.isFailure(piece)) return yield* piece.failure
+    if (piece.success.length > 0) taken.push(piece.success)
+  }
+  return taken
+})
+
 /**
  * A download whose bytes are read with `next`. `read` describes the bytes that `next` has returned.
  *
@@ -129,195 +337,6 @@ export interface Download {
   readonly next: Pull.Pull<Pieces, ResultError.DownloadError>
   readonly read: () => { readonly size: number; readonly md5hash: string | undefined }
 }
-
-/** Starts a download from input that was checked. Nothing is sent before the first call of `next`. */
-const begin = Effect.fnUntraced(function* (job: Job): Effect.fn.Return<Download, never, Scope.Scope> {
-  const { file, md5hash, offset, operation, range } = job
-  const parent = yield* Effect.scope
-  /** The number of emitted bytes, and the MD5 of these bytes, if it is needed. The bytes before `offset` count as emitted. */
-  let received = offset
-  let sum: Md5.Md5 | undefined
-  /** The first response, with which later responses are compared, and the size of the file, once it is known. */
-  let seen = range?.of
-  let total = job.size
-  let attempt: Attempt | undefined
-  let isDone = false
-
-  /** The number of bytes after which the download is complete. */
-  const goal = () => range?.end ?? total ?? 0
-
-  const changed = (subject: Reading.Subject, field: ResultError.ResultChanged["field"]) =>
-    new ResultError.ResultChanged({ ...subject, file, field })
-
-  const mismatch = (subject: Reading.Subject, field: "size" | "md5hash", expected: string, actual: string) =>
-    new ResultError.ResultMismatch({ ...subject, file, field, expected, actual })
-
-  const headersFrom = (first: number): Readonly<Record<string, string>> =>
-    first === 0 && range === undefined
-      ? {}
-      : {
-          range: `bytes=${first}-${range === undefined ? "" : range.end - 1}`,
-          ...(seen?.validator === undefined ? undefined : { "if-range": seen.validator })
-        }
-
-  /**
-   * The error of a 416 response (range not satisfiable). Usually the file has fewer bytes than an earlier response or the
-   * Status says.
-   */
-  const unsatisfied = (subject: Reading.Subject, size: number | undefined) => {
-    if (size === undefined) return Exchange.unexpected(subject, 416, "a refused range without the size of the file")
-    if (seen?.total !== undefined && seen.total !== size) return changed(subject, "length")
-    if (job.size !== undefined && job.size !== size) return mismatch(subject, "size", `${job.size}`, `${size}`)
-    return Exchange.unexpected(subject, 416, "a refused range, although the file has these bytes")
-  }
-
-  /** Compares a response with the Status and with earlier responses. */
-  const check = Effect.fnUntraced(function* (subject: Reading.Subject, status: number, now: Reading.Representation) {
-    if (received === offset) {
-      // No byte has been emitted, so this response may differ from an earlier response.
-      seen = range?.of
-      total = job.size
-    }
-    const field = seen === undefined ? undefined : Reading.difference(seen, now)
-    if (field !== undefined) return yield* changed(subject, field)
-    if (now.total !== undefined && total !== undefined && now.total !== total) {
-      return yield* mismatch(subject, "size", `${total}`, `${now.total}`)
-    }
-    if (seen === undefined) {
-      seen = now
-      sum = job.sums === true || md5hash !== undefined || now.validator === undefined ? yield* Md5.make : undefined
-    }
-    total ??= now.total
-    if (total === undefined) return yield* Exchange.unexpected(subject, status, "a file whose size is unknown")
-    yield* checkSize(job, subject, total)
-  })
-
-  /**
-   * Sends the next request, and reads the headers of its response. The rest of the file is requested only if its bytes
-   * can be combined with the earlier bytes. This is possible if a strong validator proves that the file is the same, or
-   * if the MD5 will prove this at the end of the download. Without such a proof, the download starts again, and the
-   * repeated bytes are compared.
-   */
-  const open = Effect.fnUntraced(function* (scope: Scope.Closeable): Effect.fn.Return<Attempt, Problem, Scope.Scope> {
-    const first = seen?.validator === undefined && md5hash === undefined ? offset : received
-    const { isRedirected, response, subject } = yield* Reading.send(job, headersFrom(first))
-    const { status } = response
-    if (status === 416) return yield* unsatisfied(subject, Reading.sizeOfUnsatisfied(response.headers))
-    // Validators are comparable only between responses from one URL, and a redirect may lead to another URL each time.
-    const headers = isRedirected ? Headers.removeMany(response.headers, ["etag", "last-modified"]) : response.headers
-    const part = Reading.read({ status, headers }, first)
-    if (Result.isFailure(part)) return yield* Exchange.unexpected(subject, status, part.failure)
-    const { end, representation, start } = part.success
-    yield* check(subject, status, representation)
-    if (range !== undefined && (status !== 206 || (end ?? 0) > range.end)) {
-      return yield* Exchange.unexpected(subject, status, "other bytes than the requested range")
-    }
-    const skip = received - start
-    return {
-      subject,
-      status,
-      pull: yield* Reading.pullBody(job, subject, response),
-      close: Scope.close(scope, Exit.void),
-      skipped: skip > 0 && sum !== undefined ? yield* Md5.make : undefined,
-      skip,
-      left: end === undefined ? undefined : end - start
-    }
-  })
-
-  const opened = Effect.flatMap(Scope.fork(parent), (scope) =>
-    open(scope).pipe(
-      Scope.provide(scope),
-      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
-    )
-  )
-
-  /** Handles the end of a body: fails if bytes are missing, or if the MD5 of a complete file differs. */
-  const ended = ({ left, subject }: Attempt): Effect.Effect<void, Problem> => {
-    if (received < goal()) {
-      // A server may send a shorter range than the requested range. The rest of the range is then requested.
-      const description = `the body ended after ${received} of ${goal()} bytes`
-      return left === 0 ? Effect.void : Effect.fail(new ApiError.TransportFailure({ ...subject, description }))
-    }
-    isDone = true
-    const actual = sum?.hex() ?? md5hash
-    return md5hash === undefined || actual === undefined || md5hash === actual
-      ? Effect.void
-      : Effect.fail(mismatch(subject, "md5hash", md5hash, actual))
-  }
-
-  /**
-   * Reads the next pieces, and returns the bytes that were not emitted before: none if the body has ended, or if the
-   * pieces only repeat emitted bytes. Fails if the repeated bytes differ from the emitted bytes, or if the response has
-   * more bytes than announced.
-   */
-  const read = Effect.gen(function* (): Effect.fn.Return<ReadonlyArray<Uint8Array>, Problem> {
-    const from = (attempt ??= yield* opened)
-    const pieces = yield* from.pull.pipe(
-      // The file is complete, so it does not matter how the connection ends.
-      Effect.catchIf(
-        (error) => !Cause.isDone(error) && received === goal() && from.skip === 0,
-        () => Cause.done()
-      ),
-      Pull.catchDone(() => Effect.succeed([]))
-    )
-    if (pieces.length === 0) {
-      yield* ended(from)
-      yield* from.close
-      attempt = undefined
-      return []
-    }
-    const taken: Array<Uint8Array> = []
-    // If a piece fails, the earlier pieces in `taken` are not emitted, because the failure ends the download.
-    for (const whole of pieces) {
-      const old = whole.subarray(0, from.skip)
-      const piece = whole.subarray(old.length)
-      if (old.length > 0) {
-        // The bytes before the offset of the download are not in the sum.
-        from.skipped?.add(old.subarray(Math.max(0, offset - (received - from.skip))))
-        from.skip -= old.length
-        const isCompared = from.skip === 0 && received > offset
-        if (isCompared && from.skipped?.hex() !== sum?.hex()) return yield* changed(from.subject, "content")
-      }
-      if (from.left !== undefined) from.left -= whole.length
-      if (received + piece.length > goal() || (from.left ?? 0) < 0) {
-        return yield* Exchange.unexpected(from.subject, from.status, "more bytes than announced")
-      }
-      received += piece.length
-      sum?.add(piece)
-      if (piece.length > 0) taken.push(piece)
-    }
-    return taken
-  })
-
-  const pauseAfter = RetryPolicy.pauses((yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard)
-  let failures = 0
-  /** The number of bytes that were emitted before the last failure. New bytes reset the count of failures. */
-  let before = received
-
-  const next: Download["next"] = Effect.gen(function* () {
-    for (;;) {
-      if (isDone) return yield* Cause.done()
-      const outcome = yield* Effect.result(read)
-      if (Result.isSuccess(outcome)) {
-        if (Arr.isReadonlyArrayNonEmpty(outcome.success)) return outcome.success
-        continue
-      }
-      if (attempt !== undefined) yield* attempt.close
-      attempt = undefined
-      const { failure } = outcome
-      const { error, wait } = "_tag" in failure ? { error: failure, wait: Option.none() } : failure
-      failures = received > before ? 1 : failures + 1
-      before = received
-      // A download continues after its last byte, so it may also do so after a 500, whose cause may have ended.
-      const retry = "status" in error && error.status >= 500 ? "resumes" : "safe"
-      const pause = yield* pauseAfter({ operation, retry, failures, error, wait })
-      if (Option.isNone(pause)) return yield* Effect.fail(error)
-      yield* Telemetry.retried(operation, error, failures)
-      yield* Effect.sleep(pause.value)
-    }
-  })
-  return { next, read: () => ({ size: received, md5hash: sum?.hex() }) }
-})
 
 /**
  * Starts a download. Nothing is sent before the first call of `next`.
@@ -352,6 +371,48 @@ export const start = Effect.fnUntraced(function* (
   }
   yield* checkSize(job, { operation }, job.size)
   return yield* begin(job)
+})
+
+/** Starts a download as {@link start} does, from input that was checked. */
+const begin = Effect.fnUntraced(function* (job: Job): Effect.fn.Return<Download, never, Scope.Scope> {
+  const { operation } = job
+  const scope = yield* Effect.scope
+  const state: State = {
+    received: job.offset,
+    sum: undefined,
+    seen: job.range?.of,
+    total: job.size,
+    attempt: undefined,
+    isDone: false
+  }
+  const pauseAfter = RetryPolicy.pauses((yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard)
+  let failures = 0
+  /** The number of bytes that were emitted before the last failure. New bytes reset the count of failures. */
+  let { received } = state
+
+  const next: Download["next"] = Effect.gen(function* () {
+    while (!state.isDone) {
+      const outcome = yield* Effect.result(read(job, state, scope))
+      if (Result.isSuccess(outcome)) {
+        if (Arr.isReadonlyArrayNonEmpty(outcome.success)) return outcome.success
+        continue
+      }
+      if (state.attempt !== undefined) yield* state.attempt.close
+      state.attempt = undefined
+      const { failure } = outcome
+      const { error, wait } = "_tag" in failure ? { error: failure, wait: Option.none() } : failure
+      failures = state.received > received ? 1 : failures + 1
+      received = state.received
+      // A download continues after its last byte, so it may also do so after a 500, whose cause may have ended.
+      const retry = "status" in error && error.status >= 500 ? "resumes" : "safe"
+      const pause = yield* pauseAfter({ operation, retry, failures, error, wait })
+      if (Option.isNone(pause)) return yield* Effect.fail(error)
+      yield* Telemetry.retried(operation, error, failures)
+      yield* Effect.sleep(pause.value)
+    }
+    return yield* Cause.done()
+  })
+  return { next, read: () => ({ size: state.received, md5hash: state.sum?.hex() }) }
 })
 
 /** The bytes of a job, which are sent on as they arrive. */

@@ -3,7 +3,8 @@
  */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import type * as Budget from "@assembly-effect/auth/unstable/Budget"
-import { diagnose, type Lost } from "@assembly-effect/auth/unstable/Outcome"
+import { diagnose } from "@assembly-effect/auth/unstable/Diagnosis"
+import type { Lost } from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -21,6 +21,8 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Bytes from "./Bytes.ts"
+import * as Diagnosis from "./Diagnosis.ts"
+import * as Gathering from "./Gathering.ts"
 import * as Outcome from "./Outcome.ts"
 
 type Request = HttpClientRequest.HttpClientRequest
@@ -47,7 +49,7 @@ export interface Outgoing {
  * @category models
  */
 export interface Sender {
-  (request: Outgoing, limits: Outcome.Limits): Effect.Effect<Outcome.Gathered, Outcome.Lost | Outcome.Late>
+  (request: Outgoing, limits: Gathering.Limits): Effect.Effect<Outcome.Gathered, Outcome.Lost | Gathering.Late>
 }
 
 const senders = new WeakMap<HttpClient.HttpClient, Sender>()
@@ -237,7 +239,7 @@ export const sendOnce = (
         if (reason?._tag === "StatusCodeError") return Effect.succeed(reason.response)
         const about = { sends: watch.sends, knowsHost: known.hosts.has(url?.host), url }
         // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
-        const lost = Cause.hasFails(cause) ? Outcome.diagnose(error, about) : Outcome.refusedBy(error)
+        const lost = Cause.hasFails(cause) ? Diagnosis.diagnose(error, about) : Diagnosis.refusedBy(error)
         return lost === undefined ? Effect.failCause(cause as Cause.Cause<never>) : Effect.fail(lost)
       }),
       Effect.flatMap((response) => {
@@ -274,9 +276,9 @@ const inMemory = (given: Request): BodyGuard => ({
 const guarded =
   (http: HttpClient.HttpClient): Sender =>
   (request, limits) =>
-    Outcome.gather(limits, (gathering) =>
+    Gathering.gather(limits, (gathering) =>
       Effect.flatMap(sendOnce(http, toRequest(request), "manual", inMemory), (response) =>
-        Outcome.into(response, gathering)
+        Gathering.into(response, gathering)
       )
     )
 
@@ -318,6 +320,6 @@ export const open = (
  * @category utilities
  */
 export const gather = (response: Response, maxBytes: number): Effect.Effect<Outcome.Gathered> =>
-  Outcome.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
-    Outcome.into(response, gathering)
+  Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
+    Gathering.into(response, gathering)
   ).pipe(Effect.orDie)

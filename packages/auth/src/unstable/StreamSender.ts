@@ -11,7 +11,8 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Bytes from "./Bytes.ts"
-import * as Outcome from "./Outcome.ts"
+import * as Gathering from "./Gathering.ts"
+import type * as Outcome from "./Outcome.ts"
 import { mapPieces } from "./Pieces.ts"
 import * as Sender from "./Sender.ts"
 
@@ -127,7 +128,7 @@ const declaresLength = (response: HttpClientResponse.HttpClientResponse): boolea
  * @since 0.1.0
  * @category models
  */
-export interface FormLimits extends Outcome.Limits {
+export interface FormLimits extends Gathering.Limits {
   readonly left: number
 }
 
@@ -143,7 +144,7 @@ export interface FormSender {
     request: Sender.Outgoing,
     fields: Readonly<Record<string, string>>,
     limits: FormLimits
-  ): Effect.Effect<Outcome.Gathered, Outcome.Lost | Outcome.Late>
+  ): Effect.Effect<Outcome.Gathered, Outcome.Lost | Gathering.Late>
 }
 
 /**
@@ -173,11 +174,11 @@ export const send = <E = never>(
   Effect.suspend(() => {
     let isDeclared = false
     let hasStatus = false
-    const gathered = Outcome.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
+    const gathered = Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
       Effect.flatMap(Sender.sendOnce(http, request, redirectMode(), guardStream), (response) => {
         isDeclared = declaresLength(response)
         hasStatus = true
-        return Outcome.into(response, gathering)
+        return Gathering.into(response, gathering)
       })
     ).pipe(
       Effect.catch((error) => (error._tag === "Late" ? Effect.die(error) : Effect.fail(error))),

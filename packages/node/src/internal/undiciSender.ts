@@ -1,7 +1,8 @@
 /**
  * Sends with the dispatcher itself: no Readable, no AbortController, no Promise.
  */
-import { fromCause, Gathering, type Limits } from "@assembly-effect/auth/unstable/Outcome"
+import { fromCause } from "@assembly-effect/auth/unstable/Diagnosis"
+import { Gathering, type Limits } from "@assembly-effect/auth/unstable/Gathering"
 import type * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Clock from "effect/Clock"

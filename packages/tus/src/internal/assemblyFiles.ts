@@ -6,7 +6,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Creation from "@assembly-effect/api/unstable/Creation"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
-import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
+import * as Gathering from "@assembly-effect/auth/unstable/Gathering"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -221,7 +221,7 @@ const senderOf =
       const streamed = HttpClientRequest.post(request.origin + request.path, { headers: request.headers }).pipe(
         HttpClientRequest.setBody(HttpBody.stream(stream, contentType, content.length))
       )
-      const isLate = Effect.andThen(Effect.raceFirst(late, Effect.sleep(left)), Effect.fail(new Outcome.Late()))
+      const isLate = Effect.andThen(Effect.raceFirst(late, Effect.sleep(left)), Effect.fail(new Gathering.Late()))
       return (yield* StreamSender.send(http, streamed, limits.maxBytes, isLate)).answer
     })
 
