@@ -8,7 +8,8 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import { fromCause } from "./unstable/Diagnosis.ts"
+import * as Guard from "./internal/guard.ts"
+import * as Diagnosis from "./unstable/Diagnosis.ts"
 import { Gathering } from "./unstable/Gathering.ts"
 import { Lost } from "./unstable/Outcome.ts"
 import * as Sender from "./unstable/Sender.ts"
@@ -20,7 +21,7 @@ const merged = (init: RequestInit | undefined, headers: Readonly<Record<string, 
     const { "content-length": _, ...given } = Object.fromEntries(new globalThis.Headers(init.headers))
     return { ...given, ...headers }
   } catch {
-    throw new Lost({ ...Sender.unsendable, sent: "no" })
+    throw new Lost({ ...Guard.unsendable, sent: "no" })
   }
 }
 
@@ -68,7 +69,7 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
         const fail = (cause: unknown) => {
           const about = { url: new URL(origin), knowsHost: known.has(origin), sends: 1 }
           const hasBegun = gathering.head !== undefined
-          gathering.end(cause instanceof Lost ? cause : fromCause(cause, about, hasBegun))
+          gathering.end(cause instanceof Lost ? cause : Diagnosis.fromCause(cause, about, hasBegun))
         }
         const take = ({ value }: { readonly value?: Uint8Array | undefined }) => {
           hasEnded = value === undefined
@@ -91,7 +92,7 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
           })
           known.add(origin)
           reader = readerOf(response)
-          if (Sender.isElsewhere(url, response.url)) throw Sender.answeredElsewhere
+          if (Guard.isElsewhere(url, response.url)) throw Guard.answeredElsewhere
           if (!gathering.isSettled) gathering.begin(response.status, Headers.fromInput(response.headers))
           pull()
         }

@@ -1,20 +1,16 @@
 /**
  * Runs whole jobs: a job creates an Assembly, uploads its files in parallel, waits for the results and verifies them.
  */
-import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Input from "@assembly-effect/schema/unstable/Input"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import * as Cache from "effect/Cache"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import { dual } from "effect/Function"
-import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -23,17 +19,14 @@ import * as Stream from "effect/Stream"
 import type { AssemblyUploadError } from "./AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
 import * as AssemblyFiles from "./internal/assemblyFiles.ts"
-import * as AssemblyJob from "./internal/assemblyJob.ts"
-import * as Engine from "./internal/engine.ts"
+import type * as AssemblyJob from "./internal/assemblyJob.ts"
 import * as Events from "./internal/events.ts"
-import { type Options, type Outcome, prepare } from "./internal/job.ts"
-import { assemblyKeyOf, type Lease, UploadJournal } from "./internal/journal.ts"
-import * as Journaled from "./internal/journaled.ts"
-import { replayable } from "./internal/options.ts"
-import * as PackedStatus from "./internal/packedStatus.ts"
+import type { Options, Outcome } from "./internal/job.ts"
+import type { UploadJournal } from "./internal/journal.ts"
 import * as Packing from "./internal/packing.ts"
 import * as Packs from "./internal/packs.ts"
-import type { Replayable, UploadSource } from "./internal/source.ts"
+import * as PreparedJob from "./internal/preparedJob.ts"
+import type { UploadSource } from "./internal/source.ts"
 
 export type { Delivered, File, Options, Outcome, Proof, Verify } from "./internal/job.ts"
 
@@ -286,126 +279,6 @@ export const runAll: {
     )
 )
 
-/** The services of the Layer, which its jobs use. */
-const services = Effect.map(
-  Effect.context<HttpClient.HttpClient | AssemblyClient>(),
-  Context.pick(HttpClient.HttpClient, AssemblyClient)
-)
-
-/** Runs jobs over HTTP without a journal. */
-const sendWith =
-  (provided: Effect.Success<typeof services>): AssemblyJob.Send =>
-  (options, sources, emit, store = AssemblyJob.forgetful) =>
-    Effect.suspend(() => {
-      let current: Assembly.AssemblyId | undefined
-      const record: AssemblyJob.Store["record"] = (entry) => {
-        current = entry.assemblyId
-        return store.record(entry)
-      }
-      const job = { options, sources, store: { ...store, record }, uploadOne: Engine.runFile, emit }
-      return Effect.onInterrupt(AssemblyJob.run(job), () =>
-        options.cancelOnInterrupt === true && current !== undefined ? AssemblyFiles.cancel(current) : Effect.void
-      )
-    }).pipe(Effect.provide(provided))
-
-/** Runs jobs without a journal: a later run cannot continue them. */
-const inMemory = (send: AssemblyJob.Send): AssemblyJob.Service => ({
-  prepare: (options, isShared = false) =>
-    Effect.map(prepare(options, isShared), (sources) => ({
-      sources,
-      done: Effect.undefined,
-      join: Effect.succeed(AssemblyJob.forgetful),
-      run: (emit) => send(options, sources, emit)
-    })),
-  send
-})
-
-const encodeParams = Input.encoder(Assembly.CreateParams)
-
-/** The key of a job. Two runs with the same service, params and files have the same key. */
-const keyOf = Effect.fnUntraced(function* ({ files, params }: Options<unknown>, sources: ReadonlyArray<Replayable>) {
-  const { origins } = yield* AssemblyClient
-  const { assemblyId, ...rest } = params
-  const encoded = yield* Effect.mapError(
-    Effect.fromResult(encodeParams(rest)),
-    (issues) => new InvalidRequest({ operation: "AssemblyUpload", issues })
-  )
-  const identities = yield* Effect.forEach(sources, Journaled.identify)
-  return yield* assemblyKeyOf([
-    origins.entries[0] ?? "",
-    assemblyId ?? null,
-    encoded,
-    files.map(({ fieldname = "file", filename, metadata = {} }, file) => [
-      filename,
-      fieldname,
-      metadata,
-      String(sources[file]?.size),
-      identities[file] ?? null
-    ])
-  ])
-})
-
-/** Runs jobs with a journal. The run acquires the lease of the job. */
-const journaled = Effect.gen(function* () {
-  const provided = yield* services
-  const journal = yield* UploadJournal
-  const { assemblies } = journal
-  const { runFile: uploadOne } = Journaled.make(journal)
-  // Many jobs of an earlier run ask how the same pack has ended.
-  const ended = yield* Cache.makeWith(
-    (assemblyId: Assembly.AssemblyId) => Effect.provide(AssemblyJob.giveUp(assemblyId), provided),
-    { capacity: 64, timeToLive: (exit) => (Exit.isSuccess(exit) ? Infinity : 0) }
-  )
-
-  const prepared: AssemblyJob.Service["prepare"] = (given) =>
-    Effect.gen(function* () {
-      const sources = yield* Effect.forEach(yield* prepare(given, true), replayable)
-      const options = { ...given, onFailure: given.onFailure ?? "keep" }
-      const key = yield* Effect.provide(keyOf(given, sources), provided)
-      const stored = Effect.map(assemblies.get(key), Option.getOrUndefined)
-      const done = Effect.map(stored, (entry) => (entry?._tag === "Completed" ? entry : undefined))
-
-      const storeOf = (lease: Lease) =>
-        Effect.map(stored, (found): AssemblyJob.Store => ({
-          found,
-          record: (entry) =>
-            Effect.gen(function* () {
-              yield* lease.check
-              yield* assemblies.put(key, { ...entry, writtenAt: yield* Clock.currentTimeMillis })
-            }),
-          forget: Effect.andThen(lease.check, assemblies.forget(key))
-        }))
-
-      return {
-        sources,
-        done,
-        join: Effect.gen(function* () {
-          const store = yield* Effect.flatMap(Journaled.hold(journal, key, silent), storeOf)
-          if (store.found === undefined) return store
-          const { _tag, assemblyId, isForm, uploads } = store.found
-          if (_tag === "Completed" || uploads === undefined) return undefined
-          const status = Option.getOrUndefined(yield* Cache.get(ended, assemblyId))
-          // Without a proof, and with names that nobody else has, it is known which files are those of the job.
-          const isProven = given.verify !== undefined || isForm === true
-          if (isProven || status?.ok !== "ASSEMBLY_COMPLETED") return store
-          const own = PackedStatus.named(status, given.files)
-          if (own === undefined) return store
-          yield* store.record({ _tag: "Completed", assemblyId, uploads: PackedStatus.idsOf({ uploads: own }) })
-          return undefined
-        }),
-        run: (emit) =>
-          Effect.gen(function* () {
-            const lease = yield* Journaled.hold(journal, key, emit)
-            const job = Effect.flatMap(storeOf(lease), (store) =>
-              AssemblyJob.run({ options, sources, store, uploadOne, emit })
-            )
-            return yield* Effect.raceFirst(job, lease.lost)
-          }).pipe(Effect.scoped, Effect.provide(provided))
-      }
-    })
-  return { send: sendWith(provided), prepare: prepared }
-})
-
 /**
  * Runs jobs over HTTP, without a journal: a later run cannot continue a job.
  *
@@ -413,10 +286,7 @@ const journaled = Effect.gen(function* () {
  * @category layers
  */
 export const layer: Layer.Layer<AssemblyUpload, never, HttpClient.HttpClient | AssemblyClient> = Layer.fresh(
-  Layer.effect(
-    AssemblyUpload,
-    Effect.map(services, (provided) => inMemory(sendWith(provided)))
-  )
+  Layer.effect(AssemblyUpload, PreparedJob.overHttp)
 )
 
 /**
@@ -432,7 +302,7 @@ export const layerJournaled: Layer.Layer<
   AssemblyUpload,
   never,
   HttpClient.HttpClient | AssemblyClient | UploadJournal
-> = Layer.fresh(Layer.effect(AssemblyUpload, journaled))
+> = Layer.fresh(Layer.effect(AssemblyUpload, PreparedJob.journaled))
 
 /**
  * The events of a successful job. Every source is read to its end, and the Assembly completes with `results`.
@@ -489,5 +359,5 @@ export const layerTest = (
 ): Layer.Layer<AssemblyUpload> => {
   const send: AssemblyJob.Send = (options, sources, emit) =>
     AssemblyUploadEvent.result(Events.emitting(answer(sources, options), emit))
-  return Layer.succeed(AssemblyUpload, inMemory(send))
+  return Layer.succeed(AssemblyUpload, PreparedJob.inMemory(send))
 }

@@ -10,11 +10,12 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import * as Guard from "../internal/guard.ts"
 import * as Bytes from "./Bytes.ts"
+import type { Gathered, Lost } from "./Outcome.ts"
 import * as Gathering from "./Gathering.ts"
-import type * as Outcome from "./Outcome.ts"
 import { mapPieces } from "./Pieces.ts"
-import * as Sender from "./Sender.ts"
+import type { Outgoing } from "./Sender.ts"
 
 type Body = Stream.Stream<Uint8Array, unknown>
 
@@ -22,7 +23,7 @@ type Body = Stream.Stream<Uint8Array, unknown>
 const mostUnseen = 8 * 1024 * 1024
 
 /** The given bytes that have not left yet, in their order. A piece that the client holds too needs no more memory. */
-const makeGiven = (watch: Sender.Watch) => {
+const makeGiven = (watch: Guard.Watch) => {
   let pieces: Array<Uint8Array> = []
   let size = 0
   return {
@@ -50,19 +51,18 @@ const makeGiven = (watch: Sender.Watch) => {
 }
 
 /** Guards a streamed body, which is read once. */
-const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Sender.Watch): Sender.BodyGuard => {
+const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Watch): Guard.BodyGuard => {
   const { body } = ours
   if (body._tag !== "Stream") return { given: ours, holds: (leaving) => leaving === body }
   const bytes = makeGiven(watch)
-  const refuse = (lost: Outcome.Lost): Effect.Effect<never, Outcome.Lost> =>
-    Effect.suspend(() => Effect.fail((watch.refusal ??= lost)))
+  const refuse = (lost: Lost): Effect.Effect<never, Lost> => Effect.suspend(() => Effect.fail((watch.refusal ??= lost)))
   let isRead = false
   let isStreamed = false
   /** Whether the client sends the given stream itself, so that no comparison is needed. */
   let isOurs = false
 
   const once: Body = Stream.suspend(() => {
-    if (isRead) return Stream.fromEffect(refuse(isStreamed ? Sender.readTwice : Sender.repeated))
+    if (isRead) return Stream.fromEffect(refuse(isStreamed ? Guard.readTwice : Guard.repeated))
     isRead = true
     return isOurs
       ? body.stream
@@ -79,12 +79,12 @@ const guardStream = (ours: HttpClientRequest.HttpClientRequest, watch: Sender.Wa
       stream,
       (piece) => {
         seen += piece.length
-        return bytes.takes(piece, false) ? Effect.succeed([piece]) : refuse(Sender.changed)
+        return bytes.takes(piece, false) ? Effect.succeed([piece]) : refuse(Guard.changed)
       },
       Effect.suspend(() =>
         bytes.takes(new Uint8Array(), true) && seen === (body.contentLength ?? seen)
           ? Effect.void
-          : refuse(Sender.changed)
+          : refuse(Guard.changed)
       )
     )
   }
@@ -141,10 +141,10 @@ export interface FormLimits extends Gathering.Limits {
 export interface FormSender {
   (
     http: HttpClient.HttpClient,
-    request: Sender.Outgoing,
+    request: Outgoing,
     fields: Readonly<Record<string, string>>,
     limits: FormLimits
-  ): Effect.Effect<Outcome.Gathered, Outcome.Lost | Gathering.Late>
+  ): Effect.Effect<Gathered, Lost | Gathering.Late>
 }
 
 /**
@@ -154,7 +154,7 @@ export interface FormSender {
  * @category models
  */
 export interface Sent {
-  readonly answer: Outcome.Gathered
+  readonly answer: Gathered
   readonly declaresLength: boolean
 }
 
@@ -170,12 +170,12 @@ export const send = <E = never>(
   request: HttpClientRequest.HttpClientRequest,
   maxBytes: number,
   late?: Effect.Effect<never, E>
-): Effect.Effect<Sent, Outcome.Lost | E> =>
+): Effect.Effect<Sent, Lost | E> =>
   Effect.suspend(() => {
     let isDeclared = false
     let hasStatus = false
     const gathered = Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
-      Effect.flatMap(Sender.sendOnce(http, request, redirectMode(), guardStream), (response) => {
+      Effect.flatMap(Guard.send(http, request, redirectMode(), guardStream), (response) => {
         isDeclared = declaresLength(response)
         hasStatus = true
         return Gathering.into(response, gathering)
