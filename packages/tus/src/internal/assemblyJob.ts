@@ -24,11 +24,12 @@ import * as DeliveryProof from "../DeliveryProof.ts"
 import type { AssemblyEntry } from "./journal.ts"
 import type { JournalFailed, LeaseLost } from "./journalError.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
-import { counted, paced } from "./events.ts"
+import { paced } from "./events.ts"
 import type { Delivered, Options, Proof } from "./job.ts"
 import { refuse } from "./options.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import type { UploadSource } from "./source.ts"
+import { counted } from "./telemetry.ts"
 
 /**
  * The errors of the store of an Assembly.

@@ -29,7 +29,7 @@ import type * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
-import * as Events from "./events.ts"
+import * as Telemetry from "./telemetry.ts"
 
 /**
  * The host of a URL, with its port if it is not the default port. An error must not contain any other part of the URL.
@@ -306,12 +306,12 @@ const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>
       if (!success.some((status) => status === answer.status)) {
         return Effect.flatMap(toRefusal(request, asked, answer), refused)
       }
-      const count = (confirmed: bigint | undefined) => Events.counted(context, confirmed, BigInt(body?.length ?? 0))
+      const count = (confirmed: bigint | undefined) => Telemetry.counted(context, confirmed, BigInt(body?.length ?? 0))
       return Effect.fromResult(
         Result.flatMap(readHeaders(request, read, asked, answer), (found) => told(found, declaresLength, count))
       )
     })
-    return Events.requested(context, { name: operation, method, url }, answered)
+    return Telemetry.requested(context, { name: operation, method, url }, answered)
   })
 
 /** Sends a request when it is permitted. */
