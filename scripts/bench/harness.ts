@@ -197,16 +197,17 @@ export interface Cost {
 }
 
 /**
- * Runs a module once for each side, in separate processes. Each says that it is ready, and then measures one round
+ * Runs a program once for each side, in separate processes. Each says that it is ready, and then measures one round
  * whenever it is asked. So the garbage and the compiled code of one side do not affect the other sides.
  */
 export const workers = <const Side extends string>(
-  module: URL,
+  program: string,
   sides: ReadonlyArray<Side>,
   args: ReadonlyArray<string | number>
 ): Effect.Effect<Readonly<Record<Side, Effect.Effect<Cost, BenchError>>>, BenchError, Scope.Scope> =>
   Effect.gen(function* () {
     const all = {} as Record<Side, Effect.Effect<Cost, BenchError>>
+    const module = new URL(`programs/${program}.ts`, import.meta.url)
     for (const side of sides) {
       const process = yield* start(module, { args: [side, ...args.map(String)] })
       yield* next(module, process)

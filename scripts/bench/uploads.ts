@@ -48,10 +48,9 @@ export const target = (origin: string) =>
 
 /** Uploads a file with our library. */
 export const oursTo = (to: UploadTarget.UploadTarget, path: string, options?: Partial<Upload.Options>) =>
-  Effect.gen(function* () {
-    const source = yield* UploadSource.fromPath(path)
-    return yield* Upload.run(to, source, { metadata, ...options })
-  }).pipe(Harness.orFail)
+  Effect.flatMap(UploadSource.fromPath(path), (source) => Upload.run(to, source, { metadata, ...options })).pipe(
+    Harness.orFail
+  )
 
 /** Uploads a file with our library, as the first upload to an origin. */
 export const ours = (origin: string, path: string, options?: Partial<Upload.Options>) =>

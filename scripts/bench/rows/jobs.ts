@@ -14,8 +14,7 @@ const sidesOf = <const Name extends string>(
   Effect.gen(function* () {
     const { port } = yield* Harness.child(new URL("../servers/jobs.ts", import.meta.url), { env })
     const path = yield* Uploads.file(16 * 1024)
-    const program = new URL("../programs/jobs.ts", import.meta.url)
-    return yield* Harness.workers(program, names, [`http://127.0.0.1:${port}`, path, count, 16])
+    return yield* Harness.workers("jobs", names, [`http://127.0.0.1:${port}`, path, count, 16])
   })
 
 const jobs = 400

@@ -22,9 +22,8 @@ const lists = (form: "short" | "warm", concurrency: number, ours: number): Harne
   work: `signed list of 50 entries, ${concurrency} at once, ${form === "warm" ? "after 8,000 calls" : "short process"}`,
   run: Effect.gen(function* () {
     const { port } = yield* Harness.child(new URL("../servers/list.ts", import.meta.url))
-    const program = new URL("../programs/list.ts", import.meta.url)
     const args = [calls, concurrency, `http://127.0.0.1:${port}`]
-    const sides = yield* Harness.workers(program, ["node", "fetch", "official", "raw"], args)
+    const sides = yield* Harness.workers("list", ["node", "fetch", "official", "raw"], args)
     const samples = yield* Harness.alternate(sides, { rounds: 9, warmups: form === "warm" ? 20 : 3 })
     const rate = (side: keyof typeof samples) => samples[side].map(({ seconds }) => calls / seconds)
     const beside = (peer: string, least: number, client: "fetch" | "node", other: "official" | "raw") =>

@@ -40,7 +40,7 @@ const besideTus = (options: {
 })
 
 const count = 2000
-const small = 16 * 1024
+const small = new Uint8Array(16 * 1024)
 const parts = 256 * Uploads.mebi
 
 export const rows: ReadonlyArray<Harness.Row> = [
@@ -68,9 +68,8 @@ export const rows: ReadonlyArray<Harness.Row> = [
         five
       )
       const better = raw256.map((sample, round) => Math.max(sample, raw1024[round]!))
-      const peer = "raw node:http, the better of 256 KiB and 1 MiB"
       return [
-        Harness.ratio(peer, Harness.atLeast(1.2), "MB/s", ours, better),
+        Harness.ratio("raw node:http (best of 256 KiB, 1 MiB)", Harness.atLeast(1.2), "MB/s", ours, better),
         Harness.ratio(Uploads.foreign("raw node:http"), Harness.unbound, "MB/s", foreign, better)
       ]
     }).pipe(Uploads.withNode)
@@ -96,8 +95,7 @@ export const rows: ReadonlyArray<Harness.Row> = [
     run: Effect.gen(function* () {
       const origin = yield* Uploads.sink({ SINK_RTT: "50", SINK_RATE: "20000000" })
       const path = yield* Uploads.file(parts)
-      const module = new URL("../programs/upload-parts.ts", import.meta.url)
-      const sides = yield* Harness.workers(module, ["ours", "foreign", "single", "tus"], [origin, path, parts])
+      const sides = yield* Harness.workers("upload-parts", ["ours", "foreign", "single", "tus"], [origin, path, parts])
       const samples = yield* Harness.alternate(sides, five)
       const speed = (side: keyof typeof samples) => samples[side].map(({ seconds }) => parts / 1e6 / seconds)
       return [
@@ -113,30 +111,21 @@ export const rows: ReadonlyArray<Harness.Row> = [
     run: Effect.gen(function* () {
       const origin = yield* Uploads.sink()
       const folder = yield* Harness.folder
-      const paths = Array.from({ length: count }, (_, index) => join(folder, String(index)))
       yield* Harness.attempt(async () => {
-        for (const path of paths) await writeFile(path, new Uint8Array(small))
+        for (let index = 0; index < count; index++) await writeFile(join(folder, String(index)), small)
       })
-      const target = yield* Uploads.target(origin)
-      const all = <E, R>(one: (path: string) => Effect.Effect<unknown, E, R>) =>
-        Effect.map(
-          Harness.seconds(Effect.forEach(paths, one, { concurrency: 16, discard: true })),
-          (seconds) => count / seconds
-        )
-      const { during, ours, raw, tus } = yield* Harness.alternate(
-        {
-          ours: all((path) => Uploads.oursTo(target, path)),
-          tus: all((path) => Uploads.theirs(origin, path, small)),
-          during: all((path) => Uploads.theirs(origin, path, small, { isDuringCreation: true })),
-          raw: all((path) => Uploads.rawSmall(origin, path, small))
-        },
-        five
-      )
-      return [
-        Harness.ratio("tus-js-client with the data in the creation", Harness.atLeast(1.4), "files/s", ours, during),
-        Harness.ratio("tus-js-client", Harness.unbound, "files/s", ours, tus),
-        Harness.ratio("the same calls by hand (node:fs, undici)", Harness.atLeast(0.75), "files/s", ours, raw)
+      const sides = yield* Harness.workers("small-files", ["ours", "tus", "raw"], [origin, small.length, folder])
+      const samples = yield* Harness.alternate(sides, { rounds: 9 })
+      const speed = (side: keyof typeof samples) => samples[side].map(({ seconds }) => count / seconds)
+      const cpu = (side: keyof typeof samples) => samples[side].map((cost) => (cost.cpu / count) * 1e6)
+      const beside = (peer: string, side: keyof typeof samples, least: number) => [
+        Harness.ratio(peer, Harness.atLeast(least), "files/s", speed("ours"), speed(side)),
+        Harness.ratio(`${peer}: processor time`, Harness.unbound, "µs/file", cpu("ours"), cpu(side))
       ]
-    }).pipe(Uploads.withNode)
+      return [
+        ...beside("tus-js-client with the data in the creation", "tus", 1.4),
+        ...beside("the same calls by hand (node:fs, undici)", "raw", 0.75)
+      ]
+    })
   }
 ]
