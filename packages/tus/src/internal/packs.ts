@@ -206,15 +206,14 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
       yield* Effect.forEach(after[how](pack), (one) => Effect.forkIn(run(queue, one), scope), { discard: true })
     })
 
-  /** Runs the packs of a queue that are ready. */
-  const take = (queue: Queue<J>, limits: Packing.Limits): Effect.Effect<void, never, R> =>
+  /** Runs the packs of a queue that are ready at the time `now`. */
+  const take = (queue: Queue<J>, limits: Packing.Limits, now: number): Effect.Effect<void, never, R> =>
     Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
       const [first, rest] = Arr.splitAt(queue.waiting, Packing.ready(queue.waiting, limits, queue.seen, now))
       if (!Arr.isReadonlyArrayNonEmpty(first)) return
       queue.waiting = rest
       yield* Effect.forkIn(run(queue, Packing.make(first)), scope)
-      yield* take(queue, limits)
+      yield* take(queue, limits, now)
     })
 
   const queueOf = (job: J): Queue<J> => {
@@ -251,9 +250,10 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
       const queue = queueOf(job)
       queue.waiting = [...queue.waiting, { job, sources, store, leave, earlier: [], outcome, files, bytes, at }]
       const limits = job.transport === "form" ? { ...maxima, bytes: Math.min(maxima.bytes, largestForm) } : maxima
-      yield* take(queue, limits)
+      yield* take(queue, limits, at)
       yield* Effect.timeoutOption(Deferred.await(outcome), limits.within)
-      yield* take(queue, limits)
+      // The wall clock may say that less time has passed: a timer may be a millisecond early, and the clock set back.
+      yield* take(queue, limits, Math.max(at + limits.within, yield* Clock.currentTimeMillis))
       return yield* Deferred.await(outcome)
     })
     return Effect.acquireUseRelease(Scope.make(), inPack, (held) => Scope.close(held, Exit.void))
