@@ -147,7 +147,7 @@ export const Move = Operation.make("Dam.move", "PATCH /dam/assets/:assetId", {
 
 /**
  * Renames an asset, moves it, or both. Without `destinationFolderId` the asset keeps its folder; null moves it to the
- * root.
+ * root. The result has the whole asset as `asset`, and its new `path`.
  *
  * @example Dam.move(assetId, { filename: "report.pdf", destinationFolderId: null })
  *
