@@ -217,15 +217,13 @@ export const written = <E>(
   return {
     state,
     settle,
-    update: (change) =>
-      Effect.flatMap(update(change), () => {
-        const now = state()
-        if (now === saved) return Effect.void
-        // A write that fails may have changed the store all the same.
-        saved = undefined
-        return Effect.map(write(now), () => {
-          saved = now
-        })
-      }).pipe(changing.withPermits(1))
+    update: Effect.fnUntraced(function* (change) {
+      yield* update(change)
+      if (state() === saved) return
+      // A write that fails may have changed the store all the same.
+      saved = undefined
+      yield* write(state())
+      saved = state()
+    }, changing.withPermits(1))
   }
 }
