@@ -152,49 +152,46 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
   const places = yield* Semaphore.make(assemblies)
   const queues = MutableHashMap.empty<object, Queue<J>>()
 
-  const end = ({ earlier, job, outcome, store }: Waiting<J>, result: JobResult) =>
-    Effect.gen(function* () {
-      const told = { job, earlier }
-      if (Result.isFailure(result)) {
-        return yield* Deferred.succeed(outcome, { ...told, _tag: "Failed", error: result.failure })
-      }
-      const status = result.success
-      const entry = { assemblyId: status.assembly_id, uploads: PackedStatus.idsOf(status) }
-      // If the record cannot be written, the next run finds the Assembly of the pack, and that it has completed.
-      yield* Effect.ignore(store.record({ ...entry, _tag: "Completed" }))
-      return yield* Deferred.succeed(outcome, { ...told, _tag: "Completed", status })
-    })
+  const end = Effect.fnUntraced(function* ({ earlier, job, outcome, store }: Waiting<J>, result: JobResult) {
+    const told = { job, earlier }
+    if (Result.isFailure(result)) {
+      return yield* Deferred.succeed(outcome, { ...told, _tag: "Failed", error: result.failure })
+    }
+    const status = result.success
+    const entry = { assemblyId: status.assembly_id, uploads: PackedStatus.idsOf(status) }
+    // If the record cannot be written, the next run finds the Assembly of the pack, and that it has completed.
+    yield* Effect.ignore(store.record({ ...entry, _tag: "Completed" }))
+    return yield* Deferred.succeed(outcome, { ...told, _tag: "Completed", status })
+  })
 
   /** Runs a job that is alone in its pack. */
-  const single = ({ earlier, job, leave, outcome }: Waiting<J>) =>
-    Effect.gen(function* () {
-      yield* leave
-      const own = yield* alone(job)
-      yield* Deferred.succeed(outcome, { ...own, earlier: [...earlier, ...own.earlier] })
-      if (own._tag === "Died") return "Failed"
-      if (own._tag === "Failed") return isOfJob(own.error) ? "Failed" : "Away"
-      return "Completed"
-    })
+  const single = Effect.fnUntraced(function* ({ earlier, job, leave, outcome }: Waiting<J>) {
+    yield* leave
+    const own = yield* alone(job)
+    yield* Deferred.succeed(outcome, { ...own, earlier: [...earlier, ...own.earlier] })
+    if (own._tag === "Died") return "Failed"
+    if (own._tag === "Failed") return isOfJob(own.error) ? "Failed" : "Away"
+    return "Completed"
+  })
 
   /** Runs several jobs in one Assembly. */
-  const shared = (jobs: Arr.NonEmptyReadonlyArray<Waiting<J>>) =>
-    Effect.gen(function* () {
-      let created: Assembly.AssemblyId | undefined
-      const exit = yield* Effect.exit(
-        together(service, jobs, (event) => {
-          if (event._tag === "AssemblyCreated") created = event.status.assembly_id
-          if (event._tag === "Resent") for (const { earlier } of jobs) earlier.push(event.assemblyId)
-        })
-      )
-      if (Exit.isSuccess(exit)) {
-        yield* Effect.forEach(Arr.zip(jobs, exit.value), ([job, result]) => end(job, result), many)
-        return exit.value.some(Result.isSuccess) ? "Completed" : "Away"
-      }
-      // A defect may come from a job.
-      if (created !== undefined) for (const { earlier } of jobs) earlier.push(created)
-      yield* Effect.forEach(jobs, ({ store }) => Effect.ignore(store.forget), many)
-      return "Failed"
-    })
+  const shared = Effect.fnUntraced(function* (jobs: Arr.NonEmptyReadonlyArray<Waiting<J>>) {
+    let created: Assembly.AssemblyId | undefined
+    const exit = yield* Effect.exit(
+      together(service, jobs, (event) => {
+        if (event._tag === "AssemblyCreated") created = event.status.assembly_id
+        if (event._tag === "Resent") for (const { earlier } of jobs) earlier.push(event.assemblyId)
+      })
+    )
+    if (Exit.isSuccess(exit)) {
+      yield* Effect.forEach(Arr.zip(jobs, exit.value), ([job, result]) => end(job, result), many)
+      return exit.value.some(Result.isSuccess) ? "Completed" : "Away"
+    }
+    // A defect may come from a job.
+    if (created !== undefined) for (const { earlier } of jobs) earlier.push(created)
+    yield* Effect.forEach(jobs, ({ store }) => Effect.ignore(store.forget), many)
+    return "Failed"
+  })
 
   const run = (queue: Queue<J>, pack: Packing.Pack<Waiting<J>>): Effect.Effect<void, never, R> =>
     Effect.gen(function* () {
