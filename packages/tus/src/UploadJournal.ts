@@ -80,8 +80,8 @@ const onStore = (store: Journal.Store, settings: typeof Settings.Type): Journal.
   const expiry = Duration.toMillis(settings.expiry ?? "24 hours")
   const completedExpiry = Duration.toMillis(settings.completedExpiry ?? "60 days")
   const millis = Duration.toMillis(settings.leaseDuration ?? "10 seconds")
-  const leases = "lock" in store.leases ? undefined : store.leases
-  const lease = "lock" in store.leases ? Leasing.onLocks(store.leases, millis) : Leasing.make(store.leases, millis)
+  const { leases } = store
+  const lease = "lock" in leases ? Leasing.onLocks(leases, millis) : Leasing.make(leases, millis)
 
   /**
    * The entries of one kind. `removeIfExpired` removes an entry if it has expired and no process holds its lease. A
@@ -184,7 +184,7 @@ const onStore = (store: Journal.Store, settings: typeof Settings.Type): Journal.
         .filter(Journal.isKey)
         .map((key) => (Journal.isAssemblyKey(key) ? assemblies : uploads).removeIfExpired(key))
       const ofLeases =
-        leases === undefined ? [] : (yield* leases.keys).filter(Journal.isKey).map((key) => removeLease(leases, key))
+        "lock" in leases ? [] : (yield* leases.keys).filter(Journal.isKey).map((key) => removeLease(leases, key))
       left = yield* Random.shuffle([...ofEntries, ...ofLeases])
     }
     yield* Effect.all(left.splice(0, atOnce), { discard: true })

@@ -24,7 +24,7 @@ import type { AssemblyEntry } from "./journal.ts"
 import type { JournalFailed, LeaseLost } from "./journalError.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
 import { paced } from "./events.ts"
-import type { Delivered, Options, Proof } from "./job.ts"
+import { type Delivered, type Options, type Proof, unproven } from "./job.ts"
 import { refuse } from "./options.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import type { UploadSource } from "./source.ts"
@@ -263,9 +263,9 @@ const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["e
     const { options } = given
     const { params, wait } = options
     const isForm = known === undefined ? options.transport === "form" : known.isForm === true
-    const verify = options.verify ?? (isForm && wait !== false ? DeliveryProof.md5 : undefined)
-    const proof = yield* verify?.(given.sources) ?? Effect.undefined
-    const job = proof === undefined ? given : { ...given, sources: proof.sources }
+    const verify = options.verify ?? (isForm && wait !== false ? DeliveryProof.md5 : unproven)
+    const proof = yield* verify(given.sources)
+    const job = { ...given, sources: proof.sources }
     const assemblyId = known?.assemblyId ?? params.assemblyId ?? (yield* Assemblies.newId)
     const about: About = {
       assemblyId,
@@ -276,7 +276,7 @@ const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["e
   })
 
 /** Creates or continues an Assembly, and uploads its files. Waits for its end, unless `wait` is false. */
-const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof: Proof | undefined) =>
+const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof: Proof) =>
   Effect.gen(function* () {
     const { emit, options, store } = job
     const { assemblyId } = about
@@ -298,7 +298,7 @@ const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof
     const whole = yield* AssemblyFiles.unlessFailed(ended)
     if (!Assembly.isOver(whole)) return whole
     const completed = known?.uploads === undefined ? whole : PackedStatus.shareOf(whole, known.uploads)
-    if (proof !== undefined) yield* proof.check(completed, delivered)
+    yield* proof.check(completed, delivered)
     // If the record cannot be written, the job has still completed, and the next run requests the Status again.
     if (known?._tag !== "Completed") yield* Effect.ignore(store.record({ ...about, _tag: "Completed" }))
     emit(AssemblyUploadEvent.Completed({ status: completed }))

@@ -70,6 +70,9 @@ export interface Proof {
  */
 export type Verify = (sources: ReadonlyArray<UploadSource>) => Effect.Effect<Proof>
 
+/** Proves nothing. */
+export const unproven: Verify = (sources) => Effect.succeed({ sources, check: () => Effect.void })
+
 const Settings = Schema.Struct({
   transport: Schema.optional(Schema.Literals(["tus", "form"])),
   resend: Schema.optional(Schema.Boolean),

@@ -1,6 +1,5 @@
 /** Runs the jobs of `AssemblyUpload.runAll` in packs, by the rules of `packing.ts`. */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -15,7 +14,7 @@ import { type AssemblyUploadError, FilesFailed } from "../AssemblyUploadError.ts
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type * as AssemblyFiles from "./assemblyFiles.ts"
 import * as AssemblyJob from "./assemblyJob.ts"
-import { type Delivered, largestForm, type Options as Job, type Outcome, type Verify } from "./job.ts"
+import { type Delivered, largestForm, type Options as Job, type Outcome, unproven, type Verify } from "./job.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import * as Packing from "./packing.ts"
 import { canHeal } from "./context.ts"
@@ -56,11 +55,8 @@ const together = <J extends Job<unknown>>(
     const isForm = options.transport === "form"
     const starts = Arr.scan(jobs, 0, (sum, { job }) => sum + job.files.length)
     const ofJob = <A>(all: ReadonlyArray<A>, index: number) => all.slice(starts[index], starts[index + 1])
-    const verify = options.verify ?? (isForm ? DeliveryProof.md5 : undefined)
-    const proofs = yield* Effect.forEach(
-      jobs,
-      ({ sources }) => verify?.(sources) ?? Effect.succeed({ sources, check: () => Effect.void })
-    )
+    const verify = options.verify ?? (isForm ? DeliveryProof.md5 : unproven)
+    const proofs = yield* Effect.forEach(jobs, ({ sources }) => verify(sources))
     const observed = proofs.flatMap(({ sources }) => sources)
     const sums = isForm ? yield* Effect.forEach(observed, DeliveryProof.summed) : undefined
     let delivered: ReadonlyArray<Delivered> = []
@@ -111,13 +107,9 @@ const together = <J extends Job<unknown>>(
     })
   })
 
-/** Whether a job can share an Assembly. The checks of an invalid job find what is wrong with it. */
+/** Whether a job can share an Assembly. In a JavaScript program, a job may be any value; its checks refuse it later. */
 const canShare = (job: Job<unknown>): boolean =>
-  Input.isRecord(job) &&
-  Input.isRecord(job.params) &&
-  job.params.assemblyId === undefined &&
-  job.wait !== false &&
-  job.restart !== true
+  job?.params?.assemblyId === undefined && job?.wait !== false && job?.restart !== true
 
 /** The jobs that wait for each other, which have the same `key`, and what was seen of the earlier packs of such jobs. */
 interface Queue<J> {
