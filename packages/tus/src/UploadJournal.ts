@@ -213,9 +213,7 @@ export const layerStore = <E, R>(
     Journal.UploadJournal,
     Effect.gen(function* () {
       const settings = yield* decode(options)
-      if (!(yield* canDigest)) {
-        return yield* new JournalFailed({ action: "write", description: noDigest })
-      }
+      if (!(yield* canDigest)) return yield* new JournalFailed({ action: "write", description: noDigest })
       return onStore(yield* store, settings)
     })
   )

@@ -3,7 +3,6 @@
  * uploads fail, decides whether the Assembly is canceled.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Creation from "@assembly-effect/api/unstable/Creation"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Gathering from "@assembly-effect/auth/unstable/Gathering"
@@ -136,7 +135,7 @@ const patience = "30 seconds"
  * Cancels the Assembly, and returns whether it is canceled. Returns false if the Assembly has ended in another way, or
  * if the cancellation fails.
  */
-export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, never, AssemblyClient> =>
+export const cancel = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.cancel(assemblyId).pipe(
     Effect.map((status) => Assembly.state(status) === "Canceled"),
     Effect.timeout(patience),

@@ -147,21 +147,19 @@ const createAssembly = Effect.fnUntraced(function* (job: Job, about: About) {
 const reopen = Effect.fnUntraced(function* (job: Job, { _tag, ...about }: AssemblyEntry) {
   const { emit, store } = job
   const isOpen = _tag === "Creating"
-  const got = yield* Effect.result(Assemblies.get(about.assemblyId))
-  if (Result.isSuccess(got)) {
-    if (isOpen) yield* store.record({ ...about, _tag: "Created" })
-    emit(AssemblyUploadEvent.AssemblyResumed({ status: got.success }))
-    return got.success
-  }
-  const error = got.failure
-  if (!isNotFound(error)) {
-    const isBroken = isOpen && about.isForm === true
-    return yield* Effect.fail(isBroken ? AssemblyFiles.broken(about, false, error.message) : error)
-  }
-  // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
-  if (isOpen) return yield* createAssembly(job, about)
-  yield* store.forget
-  return yield* Effect.fail(error)
+  const status = yield* Assemblies.get(about.assemblyId).pipe(
+    Effect.catchIf(isNotFound, (error) =>
+      // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
+      isOpen ? Effect.undefined : Effect.andThen(store.forget, Effect.fail(error))
+    ),
+    Effect.mapError((error) =>
+      isOpen && about.isForm === true ? AssemblyFiles.broken(about, false, error.message) : error
+    )
+  )
+  if (status === undefined) return yield* createAssembly(job, about)
+  if (isOpen) yield* store.record({ ...about, _tag: "Created" })
+  emit(AssemblyUploadEvent.AssemblyResumed({ status }))
+  return status
 })
 
 /**

@@ -25,7 +25,9 @@ const Part = Schema.Struct({
 const Stored = Schema.Struct({
   target: UploadTarget.AtRest,
   /** The metadata of the creation. A later run must keep this metadata. */
-  metadata: Schema.Record(Schema.String, Schema.NullOr(Schema.String)),
+  metadata: Schema.StructWithRest(Schema.Struct({ filename: Schema.String, fieldname: Schema.String }), [
+    Schema.Record(Schema.String, Schema.NullOr(Schema.String))
+  ]),
   /** The length of the upload in bytes. */
   size: Schema.BigInt,
   identity: Schema.NullOr(Schema.String),

@@ -93,17 +93,8 @@ export const hold = Effect.fnUntraced(function* (
   }
 })
 
-/** The metadata of an entry. Every entry has both keys, `filename` and `fieldname`. */
-const named = (metadata: Journal.Entry["metadata"]): Options.Metadata => ({
-  ...metadata,
-  filename: metadata["filename"] ?? "",
-  fieldname: metadata["fieldname"] ?? ""
-})
-
-const keyFrom = ({ file, identity, metadata, size, target }: JournalEntry.About) => {
-  const { fieldname, filename } = named(metadata)
-  return Journal.keyOf(target, { identity: identity ?? undefined, size, filename, fieldname, file })
-}
+const keyFrom = ({ file, identity, metadata: { fieldname, filename }, size, target }: JournalEntry.About) =>
+  Journal.keyOf(target, { identity: identity ?? undefined, size, filename, fieldname, file })
 
 /**
  * Checks an entry, because another program may have written it. The key of the entry must equal the key that
@@ -187,7 +178,7 @@ export const make = (journal: Journal.UploadJournal["Service"]) => {
         : known
       const { target } = about
       if (state._tag === "Completed" || state._tag === "Untrusted") return yield* Engine.ended({ emit, target }, state)
-      const all = { ...options, metadata: named(about.metadata) }
+      const all = { ...options, metadata: about.metadata }
       // The state is in the journal before the next step of the upload starts.
       const write = Effect.fnUntraced(function* (next: UploadState.UploadState) {
         // After the lease is lost, the entry may belong to another holder.

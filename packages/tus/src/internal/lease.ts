@@ -133,9 +133,7 @@ export const make = (leases: Leases, millis: number): Acquire =>
 export const onLocks = (locks: Locks, millis: number): Acquire =>
   Effect.fnUntraced(function* (key) {
     const held = yield* locks.lock(key)
-    if (held === undefined) {
-      return yield* new UploadLeased({ key, until: (yield* Clock.currentTimeMillis) + millis })
-    }
+    if (held === undefined) return yield* new UploadLeased({ key, until: (yield* Clock.currentTimeMillis) + millis })
     const { check, lose, lost } = losing(key)
     yield* Effect.forkScoped(Effect.ignore(Effect.flatMap(held.lost, lose)))
     return { lost, check }

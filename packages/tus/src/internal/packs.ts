@@ -45,67 +45,66 @@ interface Waiting<J> extends Packing.Item {
  * Runs jobs with equal options in one Assembly, and returns the result of each job. Fails if the Assembly failed because
  * of one of the jobs.
  */
-const together = <J extends Job<unknown>>(
+const together = Effect.fnUntraced(function* <J extends Job<unknown>>(
   service: AssemblyJob.Service,
   jobs: Arr.NonEmptyReadonlyArray<Waiting<J>>,
   emit: AssemblyFiles.Emit
-) =>
-  Effect.gen(function* () {
-    const options = Arr.headNonEmpty(jobs).job
-    const isForm = options.transport === "form"
-    const starts = Arr.scan(jobs, 0, (sum, { job }) => sum + job.files.length)
-    const ofJob = <A>(all: ReadonlyArray<A>, index: number) => all.slice(starts[index], starts[index + 1])
-    const verify = options.verify ?? (isForm ? DeliveryProof.md5 : unproven)
-    const proofs = yield* Effect.forEach(jobs, ({ sources }) => verify(sources))
-    const observed = proofs.flatMap(({ sources }) => sources)
-    const sums = isForm ? yield* Effect.forEach(observed, DeliveryProof.summed) : undefined
-    let delivered: ReadonlyArray<Delivered> = []
-    const noting: Verify = (sources) =>
-      Effect.succeed({ sources, check: (_, files) => Effect.sync(() => void (delivered = files)) })
-    const pack: Job<unknown> = {
-      ...options,
-      files: jobs.flatMap(({ job }) => job.files),
-      concurrency: options.concurrency ?? Packing.uploadsAtOnce,
-      onFailure: "cancel",
-      cancelOnInterrupt: true,
-      verify: noting
-    }
-    // A later run then knows which Assembly may have the files of a job.
-    const record: AssemblyJob.Store["record"] = (entry) =>
-      entry._tag === "Creating"
-        ? Effect.forEach(jobs, ({ store }) => store.record({ ...entry, uploads: [] }), many)
-        : Effect.void
-    const files = sums?.map(({ source }) => source) ?? observed
-    const sent = yield* Effect.result(service.send(pack, files, emit, { ...AssemblyJob.forgetful, record }))
-    if (Result.isFailure(sent)) {
-      const error = sent.failure
-      if (isOfJob(error)) return yield* Effect.fail(error)
-      return jobs.map((_, index): JobResult =>
-        Result.fail(
-          error._tag === "FilesFailed" ? new FilesFailed({ ...error, files: ofJob(error.files, index) }) : error
-        )
+) {
+  const options = Arr.headNonEmpty(jobs).job
+  const isForm = options.transport === "form"
+  const starts = Arr.scan(jobs, 0, (sum, { job }) => sum + job.files.length)
+  const ofJob = <A>(all: ReadonlyArray<A>, index: number) => all.slice(starts[index], starts[index + 1])
+  const verify = options.verify ?? (isForm ? DeliveryProof.md5 : unproven)
+  const proofs = yield* Effect.forEach(jobs, ({ sources }) => verify(sources))
+  const observed = proofs.flatMap(({ sources }) => sources)
+  const sums = isForm ? yield* Effect.forEach(observed, DeliveryProof.summed) : undefined
+  let delivered: ReadonlyArray<Delivered> = []
+  const noting: Verify = (sources) =>
+    Effect.succeed({ sources, check: (_, files) => Effect.sync(() => void (delivered = files)) })
+  const pack: Job<unknown> = {
+    ...options,
+    files: jobs.flatMap(({ job }) => job.files),
+    concurrency: options.concurrency ?? Packing.uploadsAtOnce,
+    onFailure: "cancel",
+    cancelOnInterrupt: true,
+    verify: noting
+  }
+  // A later run then knows which Assembly may have the files of a job.
+  const record: AssemblyJob.Store["record"] = (entry) =>
+    entry._tag === "Creating"
+      ? Effect.forEach(jobs, ({ store }) => store.record({ ...entry, uploads: [] }), many)
+      : Effect.void
+  const files = sums?.map(({ source }) => source) ?? observed
+  const sent = yield* Effect.result(service.send(pack, files, emit, { ...AssemblyJob.forgetful, record }))
+  if (Result.isFailure(sent)) {
+    const error = sent.failure
+    if (isOfJob(error)) return yield* Effect.fail(error)
+    return jobs.map((_, index): JobResult =>
+      Result.fail(
+        error._tag === "FilesFailed" ? new FilesFailed({ ...error, files: ofJob(error.files, index) }) : error
       )
-    }
-    const status = sent.success
-    const totals = yield* Effect.forEach(sums ?? [], ({ total }) => total)
-    const found = PackedStatus.filesOf(
-      status,
-      delivered.map((file, index) => ({ ...file, md5hash: totals[index]?.md5hash }))
     )
-    return yield* Effect.forEach(Arr.zip(jobs, proofs), ([{ job }, proof], index) => {
-      const uploads = ofJob(found, index)
-      const own = PackedStatus.share(
-        status,
-        uploads.filter((file) => file !== undefined)
-      )
-      const missing = job.files[uploads.indexOf(undefined)]
-      const checked: Effect.Effect<void, AssemblyUploadError> =
-        missing === undefined
-          ? proof.check(own, ofJob(delivered, index))
-          : Effect.fail(PackedStatus.notListed(status, missing.filename))
-      return Effect.result(Effect.as(checked, own))
-    })
+  }
+  const status = sent.success
+  const totals = yield* Effect.forEach(sums ?? [], ({ total }) => total)
+  const found = PackedStatus.filesOf(
+    status,
+    delivered.map((file, index) => ({ ...file, md5hash: totals[index]?.md5hash }))
+  )
+  return yield* Effect.forEach(Arr.zip(jobs, proofs), ([{ job }, proof], index) => {
+    const uploads = ofJob(found, index)
+    const own = PackedStatus.share(
+      status,
+      uploads.filter((file) => file !== undefined)
+    )
+    const missing = job.files[uploads.indexOf(undefined)]
+    const checked: Effect.Effect<void, AssemblyUploadError> =
+      missing === undefined
+        ? proof.check(own, ofJob(delivered, index))
+        : Effect.fail(PackedStatus.notListed(status, missing.filename))
+    return Effect.result(Effect.as(checked, own))
   })
+})
 
 /** Whether a job can share an Assembly. In a JavaScript program, a job may be any value; its checks refuse it later. */
 const canShare = (job: Job<unknown>): boolean =>
