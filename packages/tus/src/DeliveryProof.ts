@@ -165,9 +165,7 @@ export const md5: Verify = (sources) =>
     sources: sums.map(({ source }) => source),
     check: Effect.fnUntraced(function* (status, files) {
       const totals = yield* Effect.forEach(sums, ({ total }) => total)
-      yield* check(
-        status,
-        Arr.zipWith(files, totals, (file, total) => ({ ...file, ...total }))
-      )
+      const known = Arr.zipWith(files, totals, (file, total) => ({ ...file, ...total }))
+      yield* check(status, known)
     })
   }))

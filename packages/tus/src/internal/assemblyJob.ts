@@ -235,25 +235,24 @@ export const watcher: Effect.Effect<Budget.Watcher, never, AssemblyClient> = Eff
  * the place any more, and the next program that waits reads the Status. Without `toEnd`, a host watches, if it has provided
  * a `Watcher`.
  */
-const watched = <A, E, R>(
+const watched = Effect.fnUntraced(function* <A, E, R>(
   assemblyId: Assembly.AssemblyId,
   toEnd: boolean,
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R | AssemblyClient> =>
-  Effect.gen(function* () {
-    const budget = yield* Budget.Budget
-    const host = yield* Budget.Watcher
-    if (budget === undefined || (host === undefined && !toEnd)) return yield* effect
-    const { origins } = yield* AssemblyClient
-    const [url] = origins.entries
-    const kept = Effect.forever(Effect.andThen(Effect.sleep(Budget.renewal), budget.keep(url, assemblyId)))
-    return yield* Effect.provideService(effect, Budget.Watcher, host ?? (yield* watcher)).pipe(
-      Effect.raceFirst(kept),
-      Effect.onExit((exit) =>
-        host !== undefined || Exit.hasInterrupts(exit) ? Effect.void : budget.release(url, assemblyId)
-      )
+) {
+  const budget = yield* Budget.Budget
+  const host = yield* Budget.Watcher
+  if (budget === undefined || (host === undefined && !toEnd)) return yield* effect
+  const { origins } = yield* AssemblyClient
+  const [url] = origins.entries
+  const kept = Effect.forever(Effect.andThen(Effect.sleep(Budget.renewal), budget.keep(url, assemblyId)))
+  return yield* Effect.provideService(effect, Budget.Watcher, host ?? (yield* watcher)).pipe(
+    Effect.raceFirst(kept),
+    Effect.onExit((exit) =>
+      host !== undefined || Exit.hasInterrupts(exit) ? Effect.void : budget.release(url, assemblyId)
     )
-  })
+  )
+})
 
 /** Continues a stored Assembly, or creates one. `earlier` are the Assemblies whose forms broke. */
 const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["earlier"] = []) =>

@@ -128,11 +128,10 @@ const deployment = Effect.fnUntraced(function* (target: UploadTarget, additional
         ? ServiceOrigins.make(assembly.replace(/\/assemblies\/[^/]*$/, ""), additional)
         : ServiceOrigins.extend(client.origins, additional)
     ),
-    ([issue]) =>
-      new InvalidTarget({
-        field: issue?.path[0] === "origins" ? "origins" : "assembly_ssl_url",
-        rule: issue?.message ?? ""
-      })
+    ([issue]) => {
+      const field = issue?.path[0] === "origins" ? "origins" : "assembly_ssl_url"
+      return new InvalidTarget({ field, rule: issue?.message ?? "" })
+    }
   )
   return ServiceOrigins.includes(origins, assembly)
     ? origins

@@ -14,7 +14,15 @@ import { type AssemblyUploadError, FilesFailed } from "../AssemblyUploadError.ts
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type * as AssemblyFiles from "./assemblyFiles.ts"
 import * as AssemblyJob from "./assemblyJob.ts"
-import { type Delivered, largestForm, type Options as Job, type Outcome, unproven, type Verify } from "./job.ts"
+import {
+  type Delivered,
+  largestForm,
+  type Options as Job,
+  type Outcome,
+  type Proof,
+  unproven,
+  type Verify
+} from "./job.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import * as Packing from "./packing.ts"
 import { canHeal } from "./context.ts"
@@ -79,31 +87,24 @@ const together = Effect.fnUntraced(function* <J extends Job<unknown>>(
   if (Result.isFailure(sent)) {
     const error = sent.failure
     if (isOfJob(error)) return yield* Effect.fail(error)
-    return jobs.map((_, index): JobResult =>
-      Result.fail(
-        error._tag === "FilesFailed" ? new FilesFailed({ ...error, files: ofJob(error.files, index) }) : error
-      )
-    )
+    const own = (index: number) =>
+      error._tag === "FilesFailed" ? new FilesFailed({ ...error, files: ofJob(error.files, index) }) : error
+    return jobs.map((_, index): JobResult => Result.fail(own(index)))
   }
   const status = sent.success
   const totals = yield* Effect.forEach(sums ?? [], ({ total }) => total)
-  const found = PackedStatus.filesOf(
-    status,
-    delivered.map((file, index) => ({ ...file, md5hash: totals[index]?.md5hash }))
-  )
-  return yield* Effect.forEach(Arr.zip(jobs, proofs), ([{ job }, proof], index) => {
+  const known = delivered.map((file, index) => ({ ...file, md5hash: totals[index]?.md5hash }))
+  const found = PackedStatus.filesOf(status, known)
+  const shareOf = Effect.fnUntraced(function* ([{ job }, proof]: [Waiting<J>, Proof], index: number) {
     const uploads = ofJob(found, index)
-    const own = PackedStatus.share(
-      status,
-      uploads.filter((file) => file !== undefined)
-    )
     const missing = job.files[uploads.indexOf(undefined)]
-    const checked: Effect.Effect<void, AssemblyUploadError> =
-      missing === undefined
-        ? proof.check(own, ofJob(delivered, index))
-        : Effect.fail(PackedStatus.notListed(status, missing.filename))
-    return Effect.result(Effect.as(checked, own))
+    if (missing !== undefined) return yield* PackedStatus.notListed(status, missing.filename)
+    const own = uploads.filter((file) => file !== undefined)
+    const share = PackedStatus.share(status, own)
+    yield* proof.check(share, ofJob(delivered, index))
+    return share
   })
+  return yield* Effect.forEach(Arr.zip(jobs, proofs), (each, index) => Effect.result(shareOf(each, index)))
 })
 
 /** Whether a job can share an Assembly. In a JavaScript program, a job may be any value; its checks refuse it later. */

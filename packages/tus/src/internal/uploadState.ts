@@ -141,18 +141,14 @@ export const completed = (url: UploadUrl, length: bigint): Change => replaced({ 
 /** The upload URLs in a state. */
 export const urlsOf = <Url>(state: UploadState<Url>): ReadonlyArray<Url> => {
   switch (state._tag) {
-    case "Planned":
-    case "Creating":
-      return []
-    case "Created":
-    case "Completed":
-      return [state.url]
     case "Parts":
       return state.parts.flatMap(({ piece }) => urlsOf(piece))
     case "Concatenating":
       return state.url === undefined ? state.parts : [state.url, ...state.parts]
     case "Untrusted":
       return state.urls
+    default:
+      return "url" in state ? [state.url] : []
   }
 }
 
