@@ -255,7 +255,7 @@ const watched = Effect.fnUntraced(function* <A, E, R>(
 })
 
 /** Continues a stored Assembly, or creates one. `earlier` are the Assemblies whose forms broke. */
-const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["earlier"] = []) =>
+const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["earlier"]) =>
   Effect.gen(function* () {
     const { options } = given
     const { params, wait } = options
@@ -264,11 +264,7 @@ const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["e
     const proof = yield* verify(given.sources)
     const job = { ...given, sources: proof.sources }
     const assemblyId = known?.assemblyId ?? params.assemblyId ?? (yield* Assemblies.newId)
-    const about: About = {
-      assemblyId,
-      ...(isForm ? { isForm } : undefined),
-      ...(earlier.length > 0 ? { earlier } : undefined)
-    }
+    const about: About = { assemblyId, isForm, earlier }
     return yield* watched(assemblyId, wait !== false, perform(job, about, known, proof))
   })
 

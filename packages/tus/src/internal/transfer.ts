@@ -42,7 +42,7 @@ export class Transfer {
   #handed: bigint | undefined
   /** The length in the last PATCH that contained a length. The PATCH may not have reached the server. */
   #declared: bigint | undefined
-  /** The offsets that were reported in a row, each of which a second response must confirm. */
+  /** The offsets that were reported in a row. The last one is accepted if the next response reports it again. */
   #told: ReadonlyArray<bigint> = []
 
   /**
