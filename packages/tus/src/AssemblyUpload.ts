@@ -7,14 +7,12 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
@@ -43,11 +41,10 @@ export class AssemblyUpload extends Context.Service<AssemblyUpload, AssemblyJob.
 ) {}
 
 /** Runs one job. */
-const start = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
-  Effect.gen(function* () {
-    const service = yield* AssemblyUpload
-    return yield* (yield* service.prepare(options)).run(emit)
-  })
+const start = Effect.fnUntraced(function* <R>(options: Options<R>, emit: AssemblyFiles.Emit) {
+  const service = yield* AssemblyUpload
+  return yield* (yield* service.prepare(options)).run(emit)
+})
 
 const silent: AssemblyFiles.Emit = () => undefined
 
@@ -184,21 +181,16 @@ const outcomeOf = <J extends Job<RS>, RS>(service: AssemblyJob.Service, job: J):
     const emit: AssemblyFiles.Emit = (event) => {
       if (event._tag === "Resent") earlier.push(event.assemblyId)
     }
-    const ended = Effect.gen(function* () {
+    return Effect.gen(function* (): Effect.fn.Return<Outcome<J>, AssemblyUploadError, RS> {
       const prepared = yield* service.prepare<RS>({ ...job, cancelOnInterrupt: true })
       const done = yield* prepared.done
-      if (done === undefined) return { _tag: "Completed", status: yield* prepared.run(emit) } as const
+      if (done === undefined) return { ...told, _tag: "Completed", status: yield* prepared.run(emit) }
       earlier.push(...(done.earlier ?? []))
-      return { _tag: "Skipped", assemblyId: done.assemblyId } as const
-    })
-    return Effect.matchCause(ended, {
-      onSuccess: (end): Outcome<J> => ({ ...end, ...told }),
-      onFailure: (cause) =>
-        Option.match(Cause.findErrorOption(cause), {
-          onNone: (): Outcome<J> => ({ _tag: "Died", ...told, cause: cause as Cause.Cause<never> }),
-          onSome: (error) => ({ _tag: "Failed", ...told, error })
-        })
-    })
+      return { ...told, _tag: "Skipped", assemblyId: done.assemblyId }
+    }).pipe(
+      Effect.catch((error) => Effect.succeed({ ...told, _tag: "Failed" as const, error })),
+      Effect.catchCause((cause) => Effect.succeed({ ...told, _tag: "Died" as const, cause }))
+    )
   })
 
 /**

@@ -120,21 +120,16 @@ const difference = (file: Assembly.File | undefined, { md5hash, size }: Total) =
  * @since 0.1.0
  * @category checks
  */
-export const check = (
+export const check = Effect.fnUntraced(function* (
   status: Pick<Assembly.Status, "assembly_id" | "uploads">,
   files: ReadonlyArray<Delivered & Total>
-): Effect.Effect<void, DeliveryMismatch> =>
-  Effect.suspend(() => {
-    const found = PackedStatus.filesOf(status, files)
-    for (const [index, file] of files.entries()) {
-      const differing = difference(found[index], file)
-      const { filename } = file
-      if (differing !== undefined) {
-        return Effect.fail(new DeliveryMismatch({ assemblyId: status.assembly_id, filename, ...differing }))
-      }
-    }
-    return Effect.void
-  })
+) {
+  for (const [file, found] of Arr.zip(files, PackedStatus.filesOf(status, files))) {
+    const subject = { assemblyId: status.assembly_id, filename: file.filename }
+    const differing = difference(found, file)
+    if (differing !== undefined) return yield* new DeliveryMismatch({ ...subject, ...differing })
+  }
+})
 
 /**
  * The `verify` option of `AssemblyUpload` that compares sizes and MD5s.
@@ -170,9 +165,7 @@ export const md5: Verify = (sources) =>
     sources: sums.map(({ source }) => source),
     check: Effect.fnUntraced(function* (status, files) {
       const totals = yield* Effect.forEach(sums, ({ total }) => total)
-      yield* check(
-        status,
-        Arr.zipWith(files, totals, (file, total) => ({ ...file, ...total }))
-      )
+      const known = Arr.zipWith(files, totals, (file, total) => ({ ...file, ...total }))
+      yield* check(status, known)
     })
   }))

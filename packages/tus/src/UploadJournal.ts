@@ -80,11 +80,12 @@ const onStore = (store: Journal.Store, settings: typeof Settings.Type): Journal.
   const expiry = Duration.toMillis(settings.expiry ?? "24 hours")
   const completedExpiry = Duration.toMillis(settings.completedExpiry ?? "60 days")
   const millis = Duration.toMillis(settings.leaseDuration ?? "10 seconds")
-  const leases = "lock" in store.leases ? undefined : store.leases
-  const lease = "lock" in store.leases ? Leasing.onLocks(store.leases, millis) : Leasing.make(store.leases, millis)
+  const { leases } = store
+  const lease = "lock" in leases ? Leasing.onLocks(leases, millis) : Leasing.make(leases, millis)
 
   /**
-   * The entries of one kind. `removeIfExpired` removes an entry if it has expired and no process holds its lease.
+   * The entries of one kind. `removeIfExpired` removes an entry if it has expired and no process holds its lease. A
+   * later write tries a failed removal again.
    *
    * - `codec`: the text of an entry.
    * - `isOwn`: whether a key belongs to an entry of this kind.
@@ -117,7 +118,7 @@ const onStore = (store: Journal.Store, settings: typeof Settings.Type): Journal.
         if (!(yield* isExpired(key))) return
         yield* lease(key)
         if (yield* isExpired(key)) yield* store.remove(key)
-      }).pipe(Effect.scoped)
+      }).pipe(Effect.scoped, Effect.ignore)
 
     const entries: Journal.Entries<A> = {
       get: Effect.fnUntraced(function* (text) {
@@ -138,7 +139,7 @@ const onStore = (store: Journal.Store, settings: typeof Settings.Type): Journal.
         const valid: Array<{ readonly key: string; readonly entry: A }> = []
         for (const key of (yield* store.keys).filter(Journal.isKey).filter(isOwn)) {
           const found = yield* readIfWhole(key)
-          if (found?.hasExpired === true) yield* Effect.ignore(removeIfExpired(key))
+          if (found?.hasExpired === true) yield* removeIfExpired(key)
           else if (found !== undefined) valid.push({ key, entry: found.entry })
         }
         return valid
@@ -167,13 +168,13 @@ const onStore = (store: Journal.Store, settings: typeof Settings.Type): Journal.
       const now = yield* Clock.currentTimeMillis
       const text = yield* get(key)
       if (text === undefined || Leasing.until(text) + expiry <= now) yield* remove(key)
-    })
+    }).pipe(Effect.ignore)
 
   let listedAt = -Infinity
-  let left: ReadonlyArray<Effect.Effect<void>> = []
+  let left: Array<Effect.Effect<void>> = []
   /**
    * Removes some of what has expired. The keys are listed at most once an hour. Some processes end after one write, so the
-   * first removal after each listing is a random one. A failure is ignored, because a later write tries again.
+   * order of the removals is random.
    */
   const sweep: Effect.Effect<void> = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
@@ -183,14 +184,10 @@ const onStore = (store: Journal.Store, settings: typeof Settings.Type): Journal.
         .filter(Journal.isKey)
         .map((key) => (Journal.isAssemblyKey(key) ? assemblies : uploads).removeIfExpired(key))
       const ofLeases =
-        leases === undefined ? [] : (yield* leases.keys).filter(Journal.isKey).map((key) => removeLease(leases, key))
-      const all = [...ofEntries, ...ofLeases].map((removal) => Effect.ignore(removal))
-      const first = all.length === 0 ? 0 : yield* Random.nextIntBetween(0, all.length - 1)
-      left = [...all.slice(first), ...all.slice(0, first)]
+        "lock" in leases ? [] : (yield* leases.keys).filter(Journal.isKey).map((key) => removeLease(leases, key))
+      left = yield* Random.shuffle([...ofEntries, ...ofLeases])
     }
-    const some = left.slice(0, atOnce)
-    left = left.slice(atOnce)
-    yield* Effect.all(some, { discard: true })
+    yield* Effect.all(left.splice(0, atOnce), { discard: true })
   }).pipe(Effect.ignore)
 
   return {
@@ -216,9 +213,7 @@ export const layerStore = <E, R>(
     Journal.UploadJournal,
     Effect.gen(function* () {
       const settings = yield* decode(options)
-      if (!(yield* canDigest)) {
-        return yield* new JournalFailed({ action: "write", description: noDigest })
-      }
+      if (!(yield* canDigest)) return yield* new JournalFailed({ action: "write", description: noDigest })
       return onStore(yield* store, settings)
     })
   )

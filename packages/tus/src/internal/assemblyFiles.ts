@@ -3,7 +3,6 @@
  * uploads fail, decides whether the Assembly is canceled.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Creation from "@assembly-effect/api/unstable/Creation"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Gathering from "@assembly-effect/auth/unstable/Gathering"
@@ -29,7 +28,8 @@ import * as UploadTarget from "../UploadTarget.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
 import { CanStream } from "./context.ts"
 import * as Events from "./events.ts"
-import type { Delivered, Options as JobOptions } from "./job.ts"
+import type { Delivered, File, Options as JobOptions } from "./job.ts"
+import type { AssemblyEntry } from "./journal.ts"
 import { type Given, type Options, replayable } from "./options.ts"
 import { inPieces, moving, readWhole } from "./outgoing.ts"
 import { hostOf } from "./requests.ts"
@@ -97,43 +97,32 @@ const uploadAll = (job: Job, target: UploadTarget.UploadTarget) => {
   const progress = totals(job)
   const urls = new Set<string>()
 
-  const checkDistinct = ({ url }: UploadEvent.UploadResult) =>
-    urls.size === urls.add(Redacted.value(url)).size
-      ? Effect.fail(
-          new UploadUntrusted({
-            host: hostOf(target.tusUrl),
-            description: "two files have the same Location",
-            mayBeWhole: true
-          })
-        )
-      : Effect.void
-
-  const one = (source: UploadSource, file: number) => {
-    const { fieldname, filename, metadata } = options.files[file] ?? { filename: "" }
-    const given = {
-      target,
-      source,
-      options: { ...options.upload, metadata: { ...metadata, filename, fieldname: fieldname ?? "file" }, file },
-      emit: (event: UploadEvent.UploadEvent) =>
-        event._tag === "Progress" ? progress(file, event) : emit(AssemblyUploadEvent.FileEvent({ file, event }))
-    }
-    return Effect.matchEffect(Effect.tap(job.uploadOne(given), checkDistinct), {
-      onSuccess: ({ length, url }) => {
-        outcomes[file] = { filename, outcome: "Completed" }
-        delivered[file] = { filename, fieldname, url }
-        progress(file, { sent: length, acknowledged: length })
-        emit(AssemblyUploadEvent.FileCompleted({ file, length }))
-        return Effect.void
-      },
-      onFailure: (error) => {
+  const one = ([{ fieldname, filename, metadata }, source]: [File<unknown>, UploadSource], file: number) =>
+    Effect.gen(function* () {
+      const { length, url } = yield* job.uploadOne({
+        target,
+        source,
+        options: { ...options.upload, metadata: { ...metadata, filename, fieldname: fieldname ?? "file" }, file },
+        emit: (event) =>
+          event._tag === "Progress" ? progress(file, event) : emit(AssemblyUploadEvent.FileEvent({ file, event }))
+      })
+      if (urls.size === urls.add(Redacted.value(url)).size) {
+        const description = "two files have the same Location"
+        return yield* new UploadUntrusted({ host: hostOf(target.tusUrl), description, mayBeWhole: true })
+      }
+      outcomes[file] = { filename, outcome: "Completed" }
+      delivered[file] = { filename, fieldname, url }
+      progress(file, { sent: length, acknowledged: length })
+      emit(AssemblyUploadEvent.FileCompleted({ file, length }))
+    }).pipe(
+      Effect.catch((error) => {
         outcomes[file] = { filename, outcome: "Failed", error }
         emit(AssemblyUploadEvent.FileFailed({ file, error }))
         return options.onFailure === "keep" && isBearable(error) ? Effect.void : Effect.fail(error)
-      }
-    })
-  }
+      })
+    )
 
-  return Effect.forEach(sources, (source, file) => permitted(one(source, file)), {
+  return Effect.forEach(Arr.zip(options.files, sources), (given, file) => permitted(one(given, file)), {
     concurrency: options.concurrency ?? 4,
     discard: true
   }).pipe(Effect.ignore, Effect.as({ outcomes, delivered }))
@@ -146,7 +135,7 @@ const patience = "30 seconds"
  * Cancels the Assembly, and returns whether it is canceled. Returns false if the Assembly has ended in another way, or
  * if the cancellation fails.
  */
-export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, never, AssemblyClient> =>
+export const cancel = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.cancel(assemblyId).pipe(
     Effect.map((status) => Assembly.state(status) === "Canceled"),
     Effect.timeout(patience),
@@ -162,14 +151,11 @@ export const unlessFailed = (status: Assembly.Status): Effect.Effect<Assembly.St
  * if the Assembly has failed, was canceled or was aborted. Such an Assembly refuses its files, so the error of the
  * Assembly is more useful than the errors of the files.
  */
-const ownError = (assemblyId: Assembly.AssemblyId, errors: ReadonlyArray<UploadError>) =>
-  errors.some((error) => "status" in error)
-    ? Assemblies.get(assemblyId).pipe(
-        Effect.timeout(patience),
-        Effect.option,
-        Effect.flatMap(Option.match({ onNone: () => Effect.void, onSome: unlessFailed }))
-      )
-    : Effect.void
+const ownError = Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId, errors: ReadonlyArray<UploadError>) {
+  if (!errors.some((error) => "status" in error)) return
+  const found = yield* Effect.option(Effect.timeout(Assemblies.get(assemblyId), patience))
+  if (Option.isSome(found)) yield* unlessFailed(found.value)
+})
 
 /**
  * Uploads all files into an Assembly. If files fail, or if the Status names no permitted URL for them, the Assembly is
@@ -230,10 +216,7 @@ export const isConflict = (error: { readonly _tag: string; readonly status?: num
   error.status === 409
 
 /** An Assembly of a job, and the Assemblies whose forms broke before. */
-interface Sent {
-  readonly assemblyId: Assembly.AssemblyId
-  readonly earlier?: ReadonlyArray<Assembly.AssemblyId>
-}
+type Sent = Pick<AssemblyEntry, "assemblyId" | "earlier">
 
 export const broken = ({ assemblyId, earlier = [] }: Sent, isOver: boolean, description: string) =>
   new FormBroken({ assemblyIds: Arr.append(earlier, assemblyId), isOver, description })
@@ -243,33 +226,31 @@ export const broken = ({ assemblyId, earlier = [] }: Sent, isOver: boolean, desc
  * Status of the Assembly is the result, if the service knows it. The request fails with `FormBroken` if only the service
  * knows whether the Assembly exists.
  */
-export const formOf = ({ emit, options: { files, params }, sources }: Job, about: Sent) =>
-  Effect.gen(function* () {
-    const contents = yield* Effect.forEach(sources, (source) => Effect.flatMap(replayable(source), readWhole))
-    const boundary = yield* Assemblies.newId
-    const parts = files.flatMap(({ fieldname = "file", filename }, index) => [
-      // The names need no escape.
-      encoder.encode(
-        `--${boundary}\r\nContent-Disposition: form-data; name="${fieldname}"; filename="${filename}"\r\nContent-Type: application/octet-stream\r\n\r\n`
-      ),
-      contents[index] ?? new Uint8Array(0),
-      encoder.encode("\r\n")
-    ])
-    const size = contents.reduce((sum, { length }) => sum + length, 0)
-    const onSent = (bytes: number) => {
-      const sent = BigInt(Math.min(bytes, size))
-      emit(AssemblyUploadEvent.Progress({ sent, acknowledged: 0n, total: BigInt(size) }))
-    }
-    const sender = senderOf(parts, boundary, onSent)
-    let isSent = false
-    const send: StreamSender.FormSender = (...request) =>
-      Effect.suspend(() => {
-        isSent = true
-        return sender(...request)
-      })
-    const { assemblyId } = about
-    return Effect.mapError(permitted(Creation.createWith({ ...params, assemblyId }, send)), (error) =>
-      // The service has refused an id that somebody else uses.
-      isSent && Creation.isLost(error) && !isConflict(error) ? broken(about, false, error.message) : error
-    )
-  })
+export const formOf = Effect.fnUntraced(function* ({ emit, options: { files, params }, sources }: Job, about: Sent) {
+  const contents = yield* Effect.forEach(sources, (source) => Effect.flatMap(replayable(source), readWhole))
+  const boundary = yield* Assemblies.newId
+  const parts = files.flatMap(({ fieldname = "file", filename }, index) => [
+    // The names need no escape.
+    encoder.encode(
+      `--${boundary}\r\nContent-Disposition: form-data; name="${fieldname}"; filename="${filename}"\r\nContent-Type: application/octet-stream\r\n\r\n`
+    ),
+    contents[index] ?? new Uint8Array(0),
+    encoder.encode("\r\n")
+  ])
+  const size = contents.reduce((sum, { length }) => sum + length, 0)
+  const onSent = (bytes: number) => {
+    const sent = BigInt(Math.min(bytes, size))
+    emit(AssemblyUploadEvent.Progress({ sent, acknowledged: 0n, total: BigInt(size) }))
+  }
+  const sender = senderOf(parts, boundary, onSent)
+  let isSent = false
+  const send: StreamSender.FormSender = (...request) => {
+    isSent = true
+    return sender(...request)
+  }
+  const { assemblyId } = about
+  return Effect.mapError(permitted(Creation.createWith({ ...params, assemblyId }, send)), (error) =>
+    // The service has refused an id that somebody else uses.
+    isSent && Creation.isLost(error) && !isConflict(error) ? broken(about, false, error.message) : error
+  )
+})

@@ -16,7 +16,6 @@ import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { AssemblyUploadError } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
@@ -25,7 +24,7 @@ import type { AssemblyEntry } from "./journal.ts"
 import type { JournalFailed, LeaseLost } from "./journalError.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
 import { paced } from "./events.ts"
-import type { Delivered, Options, Proof } from "./job.ts"
+import { type Delivered, type Options, type Proof, unproven } from "./job.ts"
 import { refuse } from "./options.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import type { UploadSource } from "./source.ts"
@@ -119,63 +118,56 @@ const isRefused = (error: AssemblyUploadError): boolean =>
     error.status !== undefined &&
     (Outcome.isRefusal(error.status) || AssemblyFiles.isConflict(error)))
 
-const createAssembly = (job: Job, about: About) =>
-  Effect.gen(function* () {
-    const { emit, options, store } = job
-    const { files, params } = options
-    const { assemblyId } = about
-    const request: Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> =
-      about.isForm === true
-        ? yield* AssemblyFiles.formOf(job, about)
-        : Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
-    yield* store.record({ ...about, _tag: "Creating" })
-    const status = yield* request.pipe(
-      // Only this job knows a generated id, so the conflict comes from an earlier request of this job.
-      Effect.catchIf(
-        (error) => AssemblyFiles.isConflict(error) && params.assemblyId === undefined,
-        () => Assemblies.get(assemblyId)
-      ),
-      Effect.tapError((error) => (isRefused(error) ? Effect.ignore(store.forget) : Effect.void))
-    )
-    yield* store.record({ ...about, _tag: "Created" })
-    emit(AssemblyUploadEvent.AssemblyCreated({ status }))
-    return status
-  })
+const createAssembly = Effect.fnUntraced(function* (job: Job, about: About) {
+  const { emit, options, store } = job
+  const { files, params } = options
+  const { assemblyId } = about
+  const request: Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> =
+    about.isForm === true
+      ? yield* AssemblyFiles.formOf(job, about)
+      : Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
+  yield* store.record({ ...about, _tag: "Creating" })
+  const status = yield* request.pipe(
+    // Only this job knows a generated id, so the conflict comes from an earlier request of this job.
+    Effect.catchIf(
+      (error) => AssemblyFiles.isConflict(error) && params.assemblyId === undefined,
+      () => Assemblies.get(assemblyId)
+    ),
+    Effect.tapError((error) => (isRefused(error) ? Effect.ignore(store.forget) : Effect.void))
+  )
+  yield* store.record({ ...about, _tag: "Created" })
+  emit(AssemblyUploadEvent.AssemblyCreated({ status }))
+  return status
+})
 
 /**
  * Requests the Status of a stored Assembly. If the service does not have the Assembly, and nothing shows that the
  * creation succeeded, the Assembly is created now.
  */
-const reopen = (job: Job, { _tag, ...about }: AssemblyEntry) =>
-  Effect.gen(function* () {
-    const { emit, store } = job
-    const isOpen = _tag === "Creating"
-    const got = yield* Effect.result(Assemblies.get(about.assemblyId))
-    if (Result.isSuccess(got)) {
-      if (isOpen) yield* store.record({ ...about, _tag: "Created" })
-      emit(AssemblyUploadEvent.AssemblyResumed({ status: got.success }))
-      return got.success
-    }
-    const error = got.failure
-    if (!isNotFound(error)) {
-      const isBroken = isOpen && about.isForm === true
-      return yield* Effect.fail(isBroken ? AssemblyFiles.broken(about, false, error.message) : error)
-    }
-    // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
-    if (isOpen) return yield* createAssembly(job, about)
-    yield* store.forget
-    return yield* Effect.fail(error)
-  })
+const reopen = Effect.fnUntraced(function* (job: Job, { _tag, ...about }: AssemblyEntry) {
+  const { emit, store } = job
+  const isOpen = _tag === "Creating"
+  const status = yield* Assemblies.get(about.assemblyId).pipe(
+    Effect.catchIf(isNotFound, (error) =>
+      // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
+      isOpen ? Effect.undefined : Effect.andThen(store.forget, Effect.fail(error))
+    ),
+    Effect.mapError((error) =>
+      isOpen && about.isForm === true ? AssemblyFiles.broken(about, false, error.message) : error
+    )
+  )
+  if (status === undefined) return yield* createAssembly(job, about)
+  if (isOpen) yield* store.record({ ...about, _tag: "Created" })
+  emit(AssemblyUploadEvent.AssemblyResumed({ status }))
+  return status
+})
 
 /**
- * Cancels a stored Assembly, and returns its Status, or `None` if the Assembly no longer exists. Fails if the Assembly
+ * Cancels a stored Assembly, and returns its Status, or undefined if the Assembly no longer exists. Fails if the Assembly
  * has not ended, so that two Assemblies never run for the same job.
  */
 export const giveUp = (assemblyId: Assembly.AssemblyId) =>
-  Assemblies.cancel(assemblyId).pipe(
-    Effect.asSome,
-    Effect.catchIf(isNotFound, () => Effect.succeedNone)
-  )
+  Effect.catchIf(Assemblies.cancel(assemblyId), isNotFound, () => Effect.undefined)
 
 /**
  * Whether the error shows that the Assembly has ended without completing, or contains other bytes than those that were
@@ -198,12 +190,7 @@ const hasArrived = ({ ok }: Assembly.Status): boolean => ok !== "ASSEMBLY_UPLOAD
 
 /** The first Status that shows that all files of a form have arrived. */
 const arrived = (assemblyId: Assembly.AssemblyId) =>
-  Assemblies.watch(assemblyId).pipe(
-    Stream.filter(hasArrived),
-    Stream.runHead,
-    Effect.map(Option.getOrThrow),
-    Effect.flatMap(AssemblyFiles.unlessFailed)
-  )
+  Assemblies.watch(assemblyId).pipe(Stream.filter(hasArrived), Stream.runHead, Effect.map(Option.getOrThrow))
 
 /** Waits until the Assembly of a form has ended, or until its files have arrived if `wait` is false. */
 const finishForm = ({ emit, options: { wait }, sources }: Job, about: About, status: Assembly.Status) =>
@@ -211,10 +198,7 @@ const finishForm = ({ emit, options: { wait }, sources }: Job, about: About, sta
     const { assemblyId } = about
     const isKnown = Assembly.isOver(status) || (wait === false && hasArrived(status))
     const later = wait === false ? arrived(assemblyId) : Assemblies.awaitCompletion(assemblyId, wait)
-    const end: Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> = isKnown
-      ? AssemblyFiles.unlessFailed(status)
-      : later
-    const ended = yield* end.pipe(
+    const ended = yield* Effect.flatMap(isKnown ? Effect.succeed(status) : later, AssemblyFiles.unlessFailed).pipe(
       Effect.catchTag("AssemblyAborted", ({ description }) =>
         Effect.fail(AssemblyFiles.broken(about, true, description))
       )
@@ -251,46 +235,41 @@ export const watcher: Effect.Effect<Budget.Watcher, never, AssemblyClient> = Eff
  * the place any more, and the next program that waits reads the Status. Without `toEnd`, a host watches, if it has provided
  * a `Watcher`.
  */
-const watched = <A, E, R>(
+const watched = Effect.fnUntraced(function* <A, E, R>(
   assemblyId: Assembly.AssemblyId,
   toEnd: boolean,
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R | AssemblyClient> =>
-  Effect.gen(function* () {
-    const budget = yield* Budget.Budget
-    const host = yield* Budget.Watcher
-    if (budget === undefined || (host === undefined && !toEnd)) return yield* effect
-    const { origins } = yield* AssemblyClient
-    const [url] = origins.entries
-    const kept = Effect.repeat(budget.keep(url, assemblyId), Schedule.spaced(Budget.renewal))
-    return yield* Effect.provideService(effect, Budget.Watcher, host ?? (yield* watcher)).pipe(
-      Effect.raceFirst(Effect.andThen(Effect.sleep(Budget.renewal), Effect.andThen(kept, Effect.never))),
-      Effect.onExit((exit) =>
-        host !== undefined || Exit.hasInterrupts(exit) ? Effect.void : budget.release(url, assemblyId)
-      )
+) {
+  const budget = yield* Budget.Budget
+  const host = yield* Budget.Watcher
+  if (budget === undefined || (host === undefined && !toEnd)) return yield* effect
+  const { origins } = yield* AssemblyClient
+  const [url] = origins.entries
+  const kept = Effect.forever(Effect.andThen(Effect.sleep(Budget.renewal), budget.keep(url, assemblyId)))
+  return yield* Effect.provideService(effect, Budget.Watcher, host ?? (yield* watcher)).pipe(
+    Effect.raceFirst(kept),
+    Effect.onExit((exit) =>
+      host !== undefined || Exit.hasInterrupts(exit) ? Effect.void : budget.release(url, assemblyId)
     )
-  })
+  )
+})
 
 /** Continues a stored Assembly, or creates one. `earlier` are the Assemblies whose forms broke. */
-const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["earlier"] = []) =>
+const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["earlier"]) =>
   Effect.gen(function* () {
     const { options } = given
     const { params, wait } = options
     const isForm = known === undefined ? options.transport === "form" : known.isForm === true
-    const verify = options.verify ?? (isForm && wait !== false ? DeliveryProof.md5 : undefined)
-    const proof = yield* verify?.(given.sources) ?? Effect.undefined
-    const job = proof === undefined ? given : { ...given, sources: proof.sources }
+    const verify = options.verify ?? (isForm && wait !== false ? DeliveryProof.md5 : unproven)
+    const proof = yield* verify(given.sources)
+    const job = { ...given, sources: proof.sources }
     const assemblyId = known?.assemblyId ?? params.assemblyId ?? (yield* Assemblies.newId)
-    const about: About = {
-      assemblyId,
-      ...(isForm ? { isForm } : undefined),
-      ...(earlier.length > 0 ? { earlier } : undefined)
-    }
+    const about: About = { assemblyId, isForm, earlier }
     return yield* watched(assemblyId, wait !== false, perform(job, about, known, proof))
   })
 
 /** Creates or continues an Assembly, and uploads its files. Waits for its end, unless `wait` is false. */
-const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof: Proof | undefined) =>
+const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof: Proof) =>
   Effect.gen(function* () {
     const { emit, options, store } = job
     const { assemblyId } = about
@@ -299,10 +278,9 @@ const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof
 
     let delivered: ReadonlyArray<Delivered> = options.files.map(({ fieldname, filename }) => ({ filename, fieldname }))
     let ended = status
-    const [first] = options.files
     const isNew = known === undefined || known._tag === "Creating"
-    if (isNew && about.isForm !== true && first !== undefined && status.ok === "ASSEMBLY_COMPLETED") {
-      return yield* PackedStatus.notListed(status, first.filename)
+    if (isNew && about.isForm !== true && status.ok === "ASSEMBLY_COMPLETED") {
+      return yield* PackedStatus.notListed(status, options.files[0]?.filename ?? "")
     }
     if (about.isForm === true) ended = yield* finishForm(job, about, status)
     else if (!Assembly.isOver(status)) {
@@ -313,7 +291,7 @@ const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof
     const whole = yield* AssemblyFiles.unlessFailed(ended)
     if (!Assembly.isOver(whole)) return whole
     const completed = known?.uploads === undefined ? whole : PackedStatus.shareOf(whole, known.uploads)
-    if (proof !== undefined) yield* proof.check(completed, delivered)
+    yield* proof.check(completed, delivered)
     // If the record cannot be written, the job has still completed, and the next run requests the Status again.
     if (known?._tag !== "Completed") yield* Effect.ignore(store.record({ ...about, _tag: "Completed" }))
     emit(AssemblyUploadEvent.Completed({ status: completed }))
@@ -321,31 +299,30 @@ const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof
   })
 
 /** Runs {@link attempt}. With `resend`, sends a form that broke again. */
-const persist = (job: Job, known: AssemblyEntry | undefined) =>
-  Effect.gen(function* () {
-    const { emit, options } = job
-    if (options.resend !== true) return yield* attempt(job, known, known?.earlier)
-    const pauseAfter = RetryPolicy.pauses((yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard)
-    let earlier = known?.earlier
-    let entry = known
-    for (const assemblyId of earlier ?? []) emit(AssemblyUploadEvent.Resent({ assemblyId }))
-    for (let failures = 1; ; failures++) {
-      const tried = yield* Effect.result(attempt(job, entry, earlier))
-      if (Result.isSuccess(tried)) return tried.success
-      const error = tried.failure
-      if (error._tag !== "FormBroken") return yield* Effect.fail(error)
-      const wait = Option.none()
-      const pause = yield* pauseAfter({ operation: "Assemblies.create", retry: "safe", failures, error: lost, wait })
-      if (Option.isNone(pause)) return yield* error
-      yield* Effect.sleep(pause.value)
-      const assemblyId = Arr.lastNonEmpty(error.assemblyIds)
-      // The service takes an id once. So if the form may still arrive, it is sent again with the same id.
-      entry = error.isOver ? undefined : { _tag: "Creating", assemblyId, isForm: true, writtenAt: 0 }
-      if (!error.isOver) continue
-      earlier = error.assemblyIds
-      emit(AssemblyUploadEvent.Resent({ assemblyId }))
-    }
-  })
+const persist = Effect.fnUntraced(function* (job: Job, known: AssemblyEntry | undefined) {
+  const { emit, options } = job
+  if (options.resend !== true) return yield* attempt(job, known, known?.earlier)
+  const pauseAfter = RetryPolicy.pauses((yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard)
+  let earlier = known?.earlier
+  let entry = known
+  for (const assemblyId of earlier ?? []) emit(AssemblyUploadEvent.Resent({ assemblyId }))
+  for (let failures = 1; ; failures++) {
+    const tried = yield* Effect.result(attempt(job, entry, earlier))
+    if (Result.isSuccess(tried)) return tried.success
+    const error = tried.failure
+    if (error._tag !== "FormBroken") return yield* Effect.fail(error)
+    const wait = Option.none()
+    const pause = yield* pauseAfter({ operation: "Assemblies.create", retry: "safe", failures, error: lost, wait })
+    if (Option.isNone(pause)) return yield* error
+    yield* Effect.sleep(pause.value)
+    const assemblyId = Arr.lastNonEmpty(error.assemblyIds)
+    // The service takes an id once. So if the form may still arrive, it is sent again with the same id.
+    entry = error.isOver ? undefined : { _tag: "Creating", assemblyId, isForm: true, writtenAt: 0 }
+    if (!error.isOver) continue
+    earlier = error.assemblyIds
+    emit(AssemblyUploadEvent.Resent({ assemblyId }))
+  }
+})
 
 /** The input of the retry policy for a form that broke. */
 const lost = { _tag: "TransportFailure", sent: "maybe" } as const
@@ -375,7 +352,7 @@ export const run = (given: Job) =>
     const anew = Effect.gen(function* () {
       const ended = yield* giveUp(found.assemblyId)
       // The Assembly may have completed before its cancellation, if the undecided upload arrived at the service.
-      const isDone = !restart && !isShared && Option.exists(ended, ({ ok }) => ok === "ASSEMBLY_COMPLETED")
+      const isDone = !restart && !isShared && ended?.ok === "ASSEMBLY_COMPLETED"
       if (isDone) return yield* persist(job, found)
       yield* forget
       return yield* persist(job, undefined)

@@ -5,7 +5,7 @@ import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Creation from "@assembly-effect/api/unstable/Creation"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as Cause from "effect/Cause"
-import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Effect from "effect/Effect"
@@ -69,6 +69,9 @@ export interface Proof {
  * @category models
  */
 export type Verify = (sources: ReadonlyArray<UploadSource>) => Effect.Effect<Proof>
+
+/** Proves nothing. */
+export const unproven: Verify = (sources) => Effect.succeed({ sources, check: () => Effect.void })
 
 const Settings = Schema.Struct({
   transport: Schema.optional(Schema.Literals(["tus", "form"])),
@@ -223,22 +226,18 @@ const optionIssues = (job: Options<unknown>): Issues => {
  * Opens the sources of a job. All options are checked before the first source is opened. The size of each source, and
  * whether the source can be read again, are checked afterwards.
  */
-export const prepare = <R>(
-  job: Options<R>,
-  isReplayed: boolean
-): Effect.Effect<ReadonlyArray<UploadSource>, InvalidRequest | SourceFailed, R> =>
-  Effect.gen(function* () {
-    yield* UploadOptions.refuse("AssemblyUpload", broken(!Input.isRecord(job), [], "Expected an object"))
-    const missing = under(["upload"], yield* UploadOptions.missingDigest(job.upload?.checksum))
-    yield* UploadOptions.refuse("AssemblyUpload", [...optionIssues(job), ...missing])
-    const sources = yield* Effect.forEach(job.files, ({ source }) =>
-      Effect.isEffect(source) ? source : Effect.succeed(source)
-    )
-    const isForm = job.transport === "form"
-    const expected = { parallel: job.upload?.parallel, isReplayed: isReplayed || isForm }
-    const found = sources.flatMap((source, index) =>
-      under(["files", index], UploadOptions.sourceIssues(source, expected))
-    )
-    yield* UploadOptions.refuse("AssemblyUpload", isForm && found.length === 0 ? sizeIssues(sources) : found)
-    return sources
-  })
+export const prepare = Effect.fnUntraced(function* <R>(job: Options<R>, isReplayed: boolean) {
+  yield* UploadOptions.refuse("AssemblyUpload", broken(!Input.isRecord(job), [], "Expected an object"))
+  const missing = under(["upload"], yield* UploadOptions.missingDigest(job.upload?.checksum))
+  yield* UploadOptions.refuse("AssemblyUpload", [...optionIssues(job), ...missing])
+  const sources = yield* Effect.forEach(job.files, ({ source }) =>
+    Effect.isEffect(source) ? source : Effect.succeed(source)
+  )
+  const isForm = job.transport === "form"
+  const expected = { parallel: job.upload?.parallel, isReplayed: isReplayed || isForm }
+  const found = sources.flatMap((source, index) =>
+    under(["files", index], UploadOptions.sourceIssues(source, expected))
+  )
+  yield* UploadOptions.refuse("AssemblyUpload", isForm && found.length === 0 ? sizeIssues(sources) : found)
+  return sources
+})

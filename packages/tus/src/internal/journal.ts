@@ -87,16 +87,14 @@ export interface Locks {
 }
 
 /**
- * A store of entries as texts, with the leases or locks of their keys. `make` makes a journal on a store.
+ * A store of entries as texts, with the leases or locks of their keys. `get`, `remove` and `keys` are those of the
+ * entries. `make` makes a journal on a store.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Store {
-  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
+export interface Store extends Pick<Leases, "get" | "remove" | "keys"> {
   readonly set: (key: Key, text: string) => Effect.Effect<void, JournalFailed>
-  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
-  readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
   readonly leases: Leases | Locks
 }
 

@@ -25,7 +25,9 @@ const Part = Schema.Struct({
 const Stored = Schema.Struct({
   target: UploadTarget.AtRest,
   /** The metadata of the creation. A later run must keep this metadata. */
-  metadata: Schema.Record(Schema.String, Schema.NullOr(Schema.String)),
+  metadata: Schema.StructWithRest(Schema.Struct({ filename: Schema.String, fieldname: Schema.String }), [
+    Schema.Record(Schema.String, Schema.NullOr(Schema.String))
+  ]),
   /** The length of the upload in bytes. */
   size: Schema.BigInt,
   identity: Schema.NullOr(Schema.String),
@@ -103,9 +105,9 @@ export const toState = ({ state }: Entry, target: UploadTarget.UploadTarget) => 
 const ofAssembly = {
   assemblyId: Assembly.AssemblyId,
   /** Whether the creating request contains the files. */
-  isForm: Schema.optionalKey(Schema.Boolean),
+  isForm: Schema.optional(Schema.Boolean),
   /** The ids of the Assemblies whose forms broke before. */
-  earlier: Schema.optionalKey(Schema.Array(Assembly.AssemblyId)),
+  earlier: Schema.optional(Schema.Array(Assembly.AssemblyId)),
   /** The ids of the uploads of a job, if the Assembly has the uploads of other jobs too. Empty before it has completed. */
   uploads: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The time of the write, in milliseconds since 1970. */

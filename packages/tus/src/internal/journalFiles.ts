@@ -56,24 +56,21 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
       text: string,
       use: (temporary: string) => Effect.Effect<A, PlatformError.PlatformError>,
       isSynced: boolean
-    ) =>
-      Effect.gen(function* () {
-        const name = yield* temporary
-        return yield* Effect.scoped(
-          Effect.gen(function* () {
-            const handle = yield* fs.open(name, { flag: "wx", mode: 0o600 })
-            yield* handle.writeAll(utf8.encode(text))
-            if (isSynced) yield* handle.sync
-          })
-        ).pipe(Effect.andThen(use(name)), Effect.ensuring(Effect.ignore(fs.remove(name, { force: true }))))
-      }).pipe(Effect.uninterruptible)
+    ) => {
+      const write = Effect.fnUntraced(function* (name: string) {
+        const handle = yield* fs.open(name, { flag: "wx", mode: 0o600 })
+        yield* handle.writeAll(utf8.encode(text))
+        if (isSynced) yield* handle.sync
+      }, Effect.scoped)
+      const used = (name: string) => Effect.andThen(write(name), use(name))
+      const removed = (name: string) => Effect.ignore(fs.remove(name, { force: true }))
+      return Effect.uninterruptible(Effect.acquireUseRelease(temporary, used, removed))
+    }
 
     const keysWith = (ending: string) =>
-      Effect.mapBoth(fs.readDirectory(folder), {
-        onSuccess: (names) =>
-          names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length)),
-        onFailure: failed("list")
-      })
+      Effect.map(Effect.mapError(fs.readDirectory(folder), failed("list")), (names) =>
+        names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length))
+      )
 
     const folderOf = (key: Key) => path.join(folder, key + leaseSuffix)
     const version = (key: Key, number: number) => path.join(folderOf(key), `${number}`)
@@ -91,17 +88,13 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
         )
       )
 
-    type Present = { readonly number: number; readonly text: string | undefined }
-    const present = (key: Key): Effect.Effect<Present, PlatformError.PlatformError> =>
-      Effect.flatMap(versions(key), (found) => {
-        const number = found.at(-1)
-        if (number === undefined) return Effect.succeed({ number: 0, text: undefined })
-        return textOf(fs, version(key, number)).pipe(
-          Effect.map((text) => ({ number, text })),
-          // The file was removed in the meantime: a newer file has replaced it, or the lease was removed.
-          Effect.catchIf(isNotFound, () => present(key))
-        )
-      })
+    /** The text of a lease, and the number of its file. If there is no lease, the number is 0. */
+    const present = (key: Key) =>
+      Effect.gen(function* () {
+        const number = (yield* versions(key)).at(-1) ?? 0
+        return { number, text: number === 0 ? undefined : yield* textOf(fs, version(key, number)) }
+        // The file may be removed in the meantime: a newer file has replaced it, or the lease was removed.
+      }).pipe(Effect.retry({ while: isNotFound }))
 
     /**
      * Each lease has a folder with numbered files. The file with the highest number is valid. A change creates the file

@@ -48,10 +48,7 @@ export const settle: UploadState.Settle = ({ answered, refused, sending }) =>
     Effect.gen(function* () {
       yield* Effect.onInterrupt(restore(sending), () => refused)
       const fiber = yield* Effect.forkChild(answered, { startImmediately: true })
-      const end = Effect.andThen(
-        Effect.timeoutOrElse(Fiber.await(fiber), { duration: grace, orElse: () => Effect.void }),
-        Fiber.interrupt(fiber)
-      )
+      const end = Effect.andThen(Effect.timeoutOption(Fiber.await(fiber), grace), Fiber.interrupt(fiber))
       return yield* Effect.onInterrupt(restore(Fiber.join(fiber)), () => end)
     })
   )
@@ -96,17 +93,8 @@ export const hold = Effect.fnUntraced(function* (
   }
 })
 
-/** The metadata of an entry. Every entry has both keys, `filename` and `fieldname`. */
-const named = (metadata: Journal.Entry["metadata"]): Options.Metadata => ({
-  ...metadata,
-  filename: metadata["filename"] ?? "",
-  fieldname: metadata["fieldname"] ?? ""
-})
-
-const keyFrom = ({ file, identity, metadata, size, target }: JournalEntry.About) => {
-  const { fieldname, filename } = named(metadata)
-  return Journal.keyOf(target, { identity: identity ?? undefined, size, filename, fieldname, file })
-}
+const keyFrom = ({ file, identity, metadata: { fieldname, filename }, size, target }: JournalEntry.About) =>
+  Journal.keyOf(target, { identity: identity ?? undefined, size, filename, fieldname, file })
 
 /**
  * Checks an entry, because another program may have written it. The key of the entry must equal the key that
@@ -131,26 +119,24 @@ const verify = Effect.fnUntraced(function* (entry: Journal.Entry, key: string, o
  * `AssemblyClient` is provided. The `additional` origins are permitted too. The Assembly URL must belong to one of
  * these origins.
  */
-const deployment = (target: UploadTarget, additional: ReadonlyArray<string> = []) =>
-  Effect.gen(function* () {
-    const assembly = Redacted.value(target.assemblySslUrl)
-    const client = Option.getOrUndefined(yield* Effect.serviceOption(AssemblyClient))
-    const origins = yield* Effect.mapError(
-      Effect.fromResult(
-        client === undefined
-          ? ServiceOrigins.make(assembly.replace(/\/assemblies\/[^/]*$/, ""), additional)
-          : ServiceOrigins.extend(client.origins, additional)
-      ),
-      ([issue]) =>
-        new InvalidTarget({
-          field: issue?.path[0] === "origins" ? "origins" : "assembly_ssl_url",
-          rule: issue?.message ?? ""
-        })
-    )
-    return ServiceOrigins.includes(origins, assembly)
-      ? origins
-      : yield* new InvalidTarget({ field: "assembly_ssl_url", rule: foreign(assembly) })
-  })
+const deployment = Effect.fnUntraced(function* (target: UploadTarget, additional: ReadonlyArray<string> = []) {
+  const assembly = Redacted.value(target.assemblySslUrl)
+  const client = Option.getOrUndefined(yield* Effect.serviceOption(AssemblyClient))
+  const origins = yield* Effect.mapError(
+    Effect.fromResult(
+      client === undefined
+        ? ServiceOrigins.make(assembly.replace(/\/assemblies\/[^/]*$/, ""), additional)
+        : ServiceOrigins.extend(client.origins, additional)
+    ),
+    ([issue]) => {
+      const field = issue?.path[0] === "origins" ? "origins" : "assembly_ssl_url"
+      return new InvalidTarget({ field, rule: issue?.message ?? "" })
+    }
+  )
+  return ServiceOrigins.includes(origins, assembly)
+    ? origins
+    : yield* new InvalidTarget({ field: "assembly_ssl_url", rule: foreign(assembly) })
+})
 
 const differs = (field: TusError.UploadMismatch["field"], expected: string, found: string) =>
   Effect.fail(new TusError.UploadMismatch({ field, expected, found }))
@@ -191,16 +177,15 @@ export const make = (journal: Journal.UploadJournal["Service"]) => {
         : known
       const { target } = about
       if (state._tag === "Completed" || state._tag === "Untrusted") return yield* Engine.ended({ emit, target }, state)
-      const all = { ...options, metadata: named(about.metadata) }
+      const all = { ...options, metadata: about.metadata }
       // The state is in the journal before the next step of the upload starts.
-      const store = UploadState.written(state, settle, (next) =>
-        Effect.gen(function* () {
-          // After the lease is lost, the entry may belong to another holder.
-          yield* lease.check
-          const entry = JournalEntry.fromState(next, about, yield* Clock.currentTimeMillis)
-          yield* entry === undefined ? journal.forget(key) : journal.put(key, entry)
-        })
-      )
+      const write = Effect.fnUntraced(function* (next: UploadState.UploadState) {
+        // After the lease is lost, the entry may belong to another holder.
+        yield* lease.check
+        const entry = JournalEntry.fromState(next, about, yield* Clock.currentTimeMillis)
+        yield* entry === undefined ? journal.forget(key) : journal.put(key, entry)
+      })
+      const store = UploadState.written(state, settle, write)
       return yield* Engine.perform(yield* Context.make({ target, source, options: all, emit }, store))
     }).pipe(Effect.raceFirst(lease.lost))
 
@@ -221,23 +206,22 @@ export const make = (journal: Journal.UploadJournal["Service"]) => {
       return yield* proceed({ lease, key }, given, about, known)
     }).pipe(Effect.scoped)
 
+  const resume: ReturnType<Journal.Engine>["resume"] = ({ key, origins }, given) =>
+    Engine.observed(given, true, (emit) =>
+      Effect.gen(function* () {
+        const lease = yield* hold(journal, key, emit)
+        const found = yield* journal.get(key)
+        if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
+        const known = yield* verify(found.value, key, yield* deployment(found.value.target, origins))
+        const about = { ...known.about, ...(yield* contentOf(given.source)) }
+        return yield* proceed({ lease, key }, { ...given, emit }, about, known)
+      }).pipe(Effect.scoped)
+    )
+
   return {
+    resume,
     run: (given: Options.Given) => Engine.observed(given, true, (emit) => start({ ...given, emit })),
     runFile: (given: Options.Given<Options.Options & { readonly file: number }>) =>
-      observe(given.source, given.emit, (emit) => start({ ...given, emit })),
-    resume: (
-      { key, origins }: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
-      given: Omit<Options.Given<Options.ResumeOptions>, "target">
-    ) =>
-      Engine.observed(given, true, (emit) =>
-        Effect.gen(function* () {
-          const lease = yield* hold(journal, key, emit)
-          const found = yield* journal.get(key)
-          if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
-          const known = yield* verify(found.value, key, yield* deployment(found.value.target, origins))
-          const about = { ...known.about, ...(yield* contentOf(given.source)) }
-          return yield* proceed({ lease, key }, { ...given, emit }, about, known)
-        }).pipe(Effect.scoped)
-      )
+      observe(given.source, given.emit, (emit) => start({ ...given, emit }))
   }
 }

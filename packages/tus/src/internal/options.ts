@@ -230,7 +230,13 @@ export const sourceIssues = (
   ]
 }
 
-/** The rules that the options of an upload break, except the rule of {@link missingDigest}. */
+/**
+ * The rules that the options and the metadata of an upload break, each with the path of the field, except the rule of
+ * {@link missingDigest}.
+ *
+ * @since 0.1.0
+ * @category running
+ */
 export const issues = (options: object, metadata: Metadata | undefined): Issues => [
   ...settingIssues(options),
   ...(metadata === undefined ? [] : metadataIssues(metadata))

@@ -1,6 +1,5 @@
 /** Runs the jobs of `AssemblyUpload.runAll` in packs, by the rules of `packing.ts`. */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -15,7 +14,15 @@ import { type AssemblyUploadError, FilesFailed } from "../AssemblyUploadError.ts
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type * as AssemblyFiles from "./assemblyFiles.ts"
 import * as AssemblyJob from "./assemblyJob.ts"
-import { type Delivered, largestForm, type Options as Job, type Outcome, type Verify } from "./job.ts"
+import {
+  type Delivered,
+  largestForm,
+  type Options as Job,
+  type Outcome,
+  type Proof,
+  unproven,
+  type Verify
+} from "./job.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import * as Packing from "./packing.ts"
 import { canHeal } from "./context.ts"
@@ -46,78 +53,63 @@ interface Waiting<J> extends Packing.Item {
  * Runs jobs with equal options in one Assembly, and returns the result of each job. Fails if the Assembly failed because
  * of one of the jobs.
  */
-const together = <J extends Job<unknown>>(
+const together = Effect.fnUntraced(function* <J extends Job<unknown>>(
   service: AssemblyJob.Service,
   jobs: Arr.NonEmptyReadonlyArray<Waiting<J>>,
   emit: AssemblyFiles.Emit
-) =>
-  Effect.gen(function* () {
-    const options = Arr.headNonEmpty(jobs).job
-    const isForm = options.transport === "form"
-    const starts = Arr.scan(jobs, 0, (sum, { job }) => sum + job.files.length)
-    const ofJob = <A>(all: ReadonlyArray<A>, index: number) => all.slice(starts[index], starts[index + 1])
-    const verify = options.verify ?? (isForm ? DeliveryProof.md5 : undefined)
-    const proofs = yield* Effect.forEach(
-      jobs,
-      ({ sources }) => verify?.(sources) ?? Effect.succeed({ sources, check: () => Effect.void })
-    )
-    const observed = proofs.flatMap(({ sources }) => sources)
-    const sums = isForm ? yield* Effect.forEach(observed, DeliveryProof.summed) : undefined
-    let delivered: ReadonlyArray<Delivered> = []
-    const noting: Verify = (sources) =>
-      Effect.succeed({ sources, check: (_, files) => Effect.sync(() => void (delivered = files)) })
-    const pack: Job<unknown> = {
-      ...options,
-      files: jobs.flatMap(({ job }) => job.files),
-      concurrency: options.concurrency ?? Packing.uploadsAtOnce,
-      onFailure: "cancel",
-      cancelOnInterrupt: true,
-      verify: noting
-    }
-    // A later run then knows which Assembly may have the files of a job.
-    const record: AssemblyJob.Store["record"] = (entry) =>
-      entry._tag === "Creating"
-        ? Effect.forEach(jobs, ({ store }) => store.record({ ...entry, uploads: [] }), many)
-        : Effect.void
-    const files = sums?.map(({ source }) => source) ?? observed
-    const sent = yield* Effect.result(service.send(pack, files, emit, { ...AssemblyJob.forgetful, record }))
-    if (Result.isFailure(sent)) {
-      const error = sent.failure
-      if (isOfJob(error)) return yield* Effect.fail(error)
-      return jobs.map((_, index): JobResult =>
-        Result.fail(
-          error._tag === "FilesFailed" ? new FilesFailed({ ...error, files: ofJob(error.files, index) }) : error
-        )
-      )
-    }
-    const status = sent.success
-    const totals = yield* Effect.forEach(sums ?? [], ({ total }) => total)
-    const found = PackedStatus.filesOf(
-      status,
-      delivered.map((file, index) => ({ ...file, md5hash: totals[index]?.md5hash }))
-    )
-    return yield* Effect.forEach(Arr.zip(jobs, proofs), ([{ job }, proof], index) => {
-      const uploads = ofJob(found, index)
-      const own = PackedStatus.share(
-        status,
-        uploads.filter((file) => file !== undefined)
-      )
-      const missing = job.files[uploads.indexOf(undefined)]
-      const checked: Effect.Effect<void, AssemblyUploadError> =
-        missing === undefined
-          ? proof.check(own, ofJob(delivered, index))
-          : Effect.fail(PackedStatus.notListed(status, missing.filename))
-      return Effect.result(Effect.as(checked, own))
-    })
+) {
+  const options = Arr.headNonEmpty(jobs).job
+  const isForm = options.transport === "form"
+  const starts = Arr.scan(jobs, 0, (sum, { job }) => sum + job.files.length)
+  const ofJob = <A>(all: ReadonlyArray<A>, index: number) => all.slice(starts[index], starts[index + 1])
+  const verify = options.verify ?? (isForm ? DeliveryProof.md5 : unproven)
+  const proofs = yield* Effect.forEach(jobs, ({ sources }) => verify(sources))
+  const observed = proofs.flatMap(({ sources }) => sources)
+  const sums = isForm ? yield* Effect.forEach(observed, DeliveryProof.summed) : undefined
+  let delivered: ReadonlyArray<Delivered> = []
+  const noting: Verify = (sources) =>
+    Effect.succeed({ sources, check: (_, files) => Effect.sync(() => void (delivered = files)) })
+  const pack: Job<unknown> = {
+    ...options,
+    files: jobs.flatMap(({ job }) => job.files),
+    concurrency: options.concurrency ?? Packing.uploadsAtOnce,
+    onFailure: "cancel",
+    cancelOnInterrupt: true,
+    verify: noting
+  }
+  // A later run then knows which Assembly may have the files of a job.
+  const record: AssemblyJob.Store["record"] = (entry) =>
+    entry._tag === "Creating"
+      ? Effect.forEach(jobs, ({ store }) => store.record({ ...entry, uploads: [] }), many)
+      : Effect.void
+  const files = sums?.map(({ source }) => source) ?? observed
+  const sent = yield* Effect.result(service.send(pack, files, emit, { ...AssemblyJob.forgetful, record }))
+  if (Result.isFailure(sent)) {
+    const error = sent.failure
+    if (isOfJob(error)) return yield* Effect.fail(error)
+    const own = (index: number) =>
+      error._tag === "FilesFailed" ? new FilesFailed({ ...error, files: ofJob(error.files, index) }) : error
+    return jobs.map((_, index): JobResult => Result.fail(own(index)))
+  }
+  const status = sent.success
+  const totals = yield* Effect.forEach(sums ?? [], ({ total }) => total)
+  const known = delivered.map((file, index) => ({ ...file, md5hash: totals[index]?.md5hash }))
+  const found = PackedStatus.filesOf(status, known)
+  const shareOf = Effect.fnUntraced(function* ([{ job }, proof]: [Waiting<J>, Proof], index: number) {
+    const uploads = ofJob(found, index)
+    const missing = job.files[uploads.indexOf(undefined)]
+    if (missing !== undefined) return yield* PackedStatus.notListed(status, missing.filename)
+    const own = uploads.filter((file) => file !== undefined)
+    const share = PackedStatus.share(status, own)
+    yield* proof.check(share, ofJob(delivered, index))
+    return share
   })
+  return yield* Effect.forEach(Arr.zip(jobs, proofs), (each, index) => Effect.result(shareOf(each, index)))
+})
 
-/** Whether a job can share an Assembly. The checks of an invalid job find what is wrong with it. */
+/** Whether a job can share an Assembly. In a JavaScript program, a job may be any value; its checks refuse it later. */
 const canShare = (job: Job<unknown>): boolean =>
-  Input.isRecord(job) &&
-  Input.isRecord(job.params) &&
-  job.params.assemblyId === undefined &&
-  job.wait !== false &&
-  job.restart !== true
+  job?.params?.assemblyId === undefined && job?.wait !== false && job?.restart !== true
 
 /** The jobs that wait for each other, which have the same `key`, and what was seen of the earlier packs of such jobs. */
 interface Queue<J> {
@@ -152,49 +144,46 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
   const places = yield* Semaphore.make(assemblies)
   const queues = MutableHashMap.empty<object, Queue<J>>()
 
-  const end = ({ earlier, job, outcome, store }: Waiting<J>, result: JobResult) =>
-    Effect.gen(function* () {
-      const told = { job, earlier }
-      if (Result.isFailure(result)) {
-        return yield* Deferred.succeed(outcome, { ...told, _tag: "Failed", error: result.failure })
-      }
-      const status = result.success
-      const entry = { assemblyId: status.assembly_id, uploads: PackedStatus.idsOf(status) }
-      // If the record cannot be written, the next run finds the Assembly of the pack, and that it has completed.
-      yield* Effect.ignore(store.record({ ...entry, _tag: "Completed" }))
-      return yield* Deferred.succeed(outcome, { ...told, _tag: "Completed", status })
-    })
+  const end = Effect.fnUntraced(function* ({ earlier, job, outcome, store }: Waiting<J>, result: JobResult) {
+    const told = { job, earlier }
+    if (Result.isFailure(result)) {
+      return yield* Deferred.succeed(outcome, { ...told, _tag: "Failed", error: result.failure })
+    }
+    const status = result.success
+    const entry = { assemblyId: status.assembly_id, uploads: PackedStatus.idsOf(status) }
+    // If the record cannot be written, the next run finds the Assembly of the pack, and that it has completed.
+    yield* Effect.ignore(store.record({ ...entry, _tag: "Completed" }))
+    return yield* Deferred.succeed(outcome, { ...told, _tag: "Completed", status })
+  })
 
   /** Runs a job that is alone in its pack. */
-  const single = ({ earlier, job, leave, outcome }: Waiting<J>) =>
-    Effect.gen(function* () {
-      yield* leave
-      const own = yield* alone(job)
-      yield* Deferred.succeed(outcome, { ...own, earlier: [...earlier, ...own.earlier] })
-      if (own._tag === "Died") return "Failed"
-      if (own._tag === "Failed") return isOfJob(own.error) ? "Failed" : "Away"
-      return "Completed"
-    })
+  const single = Effect.fnUntraced(function* ({ earlier, job, leave, outcome }: Waiting<J>) {
+    yield* leave
+    const own = yield* alone(job)
+    yield* Deferred.succeed(outcome, { ...own, earlier: [...earlier, ...own.earlier] })
+    if (own._tag === "Died") return "Failed"
+    if (own._tag === "Failed") return isOfJob(own.error) ? "Failed" : "Away"
+    return "Completed"
+  })
 
   /** Runs several jobs in one Assembly. */
-  const shared = (jobs: Arr.NonEmptyReadonlyArray<Waiting<J>>) =>
-    Effect.gen(function* () {
-      let created: Assembly.AssemblyId | undefined
-      const exit = yield* Effect.exit(
-        together(service, jobs, (event) => {
-          if (event._tag === "AssemblyCreated") created = event.status.assembly_id
-          if (event._tag === "Resent") for (const { earlier } of jobs) earlier.push(event.assemblyId)
-        })
-      )
-      if (Exit.isSuccess(exit)) {
-        yield* Effect.forEach(Arr.zip(jobs, exit.value), ([job, result]) => end(job, result), many)
-        return exit.value.some(Result.isSuccess) ? "Completed" : "Away"
-      }
-      // A defect may come from a job.
-      if (created !== undefined) for (const { earlier } of jobs) earlier.push(created)
-      yield* Effect.forEach(jobs, ({ store }) => Effect.ignore(store.forget), many)
-      return "Failed"
-    })
+  const shared = Effect.fnUntraced(function* (jobs: Arr.NonEmptyReadonlyArray<Waiting<J>>) {
+    let created: Assembly.AssemblyId | undefined
+    const exit = yield* Effect.exit(
+      together(service, jobs, (event) => {
+        if (event._tag === "AssemblyCreated") created = event.status.assembly_id
+        if (event._tag === "Resent") for (const { earlier } of jobs) earlier.push(event.assemblyId)
+      })
+    )
+    if (Exit.isSuccess(exit)) {
+      yield* Effect.forEach(Arr.zip(jobs, exit.value), ([job, result]) => end(job, result), many)
+      return exit.value.some(Result.isSuccess) ? "Completed" : "Away"
+    }
+    // A defect may come from a job.
+    if (created !== undefined) for (const { earlier } of jobs) earlier.push(created)
+    yield* Effect.forEach(jobs, ({ store }) => Effect.ignore(store.forget), many)
+    return "Failed"
+  })
 
   const run = (queue: Queue<J>, pack: Packing.Pack<Waiting<J>>): Effect.Effect<void, never, R> =>
     Effect.gen(function* () {

@@ -6,6 +6,7 @@ import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as Arr from "effect/Array"
 import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -73,19 +74,11 @@ const keyOf = Effect.fnUntraced(function* (
     Effect.fromResult(encodeParams(rest)),
     (issues) => new InvalidRequest({ operation: "AssemblyUpload", issues })
   )
-  const identities = yield* Effect.forEach(sources, Journaled.identify)
-  return yield* assemblyKeyOf([
-    origins.entries[0] ?? "",
-    assemblyId ?? null,
-    encoded,
-    files.map(({ fieldname = "file", filename, metadata = {} }, file) => [
-      filename,
-      fieldname,
-      metadata,
-      String(sources[file]?.size),
-      identities[file] ?? null
-    ])
-  ])
+  const described = yield* Effect.forEach(Arr.zip(files, sources), ([file, source]) => {
+    const { fieldname = "file", filename, metadata = {} } = file
+    return Effect.map(Journaled.identify(source), (id) => [filename, fieldname, metadata, `${source.size}`, id])
+  })
+  return yield* assemblyKeyOf([origins.entries[0], assemblyId ?? null, encoded, described])
 })
 
 /** Runs jobs over HTTP, with a journal. The run acquires the lease of the job. */
@@ -100,54 +93,49 @@ export const journaled = Effect.gen(function* () {
     { capacity: 64, timeToLive: (exit) => (Exit.isSuccess(exit) ? Infinity : 0) }
   )
 
-  const prepared: AssemblyJob.Service["prepare"] = (given) =>
-    Effect.gen(function* () {
-      const sources = yield* Effect.forEach(yield* Job.prepare(given, true), replayable)
-      const options = { ...given, onFailure: given.onFailure ?? "keep" }
-      const key = yield* Effect.provide(keyOf(given, sources), provided)
-      const stored = Effect.map(assemblies.get(key), Option.getOrUndefined)
-      const done = Effect.map(stored, (entry) => (entry?._tag === "Completed" ? entry : undefined))
+  const prepared: AssemblyJob.Service["prepare"] = Effect.fnUntraced(function* (given) {
+    const sources = yield* Effect.forEach(yield* Job.prepare(given, true), replayable)
+    const options = { ...given, onFailure: given.onFailure ?? "keep" }
+    const key = yield* Effect.provide(keyOf(given, sources), provided)
+    const stored = Effect.map(assemblies.get(key), Option.getOrUndefined)
+    const done = Effect.map(stored, (entry) => (entry?._tag === "Completed" ? entry : undefined))
 
-      const storeOf = (lease: Lease) =>
-        Effect.map(stored, (found): AssemblyJob.Store => ({
-          found,
-          record: (entry) =>
-            Effect.gen(function* () {
-              yield* lease.check
-              yield* assemblies.put(key, { ...entry, writtenAt: yield* Clock.currentTimeMillis })
-            }),
-          forget: Effect.andThen(lease.check, assemblies.forget(key))
-        }))
-
-      return {
-        sources,
-        done,
-        join: Effect.gen(function* () {
-          const store = yield* Effect.flatMap(
-            Journaled.hold(journal, key, () => undefined),
-            storeOf
-          )
-          if (store.found === undefined) return store
-          const { _tag, assemblyId, isForm, uploads } = store.found
-          if (_tag === "Completed" || uploads === undefined) return undefined
-          const status = Option.getOrUndefined(yield* Cache.get(ended, assemblyId))
-          // Without a proof, and with names that nobody else has, it is known which files are those of the job.
-          const isProven = given.verify !== undefined || isForm === true
-          if (isProven || status?.ok !== "ASSEMBLY_COMPLETED") return store
-          const own = PackedStatus.named(status, given.files)
-          if (own === undefined) return store
-          yield* store.record({ _tag: "Completed", assemblyId, uploads: PackedStatus.idsOf({ uploads: own }) })
-          return undefined
+    const storeOf = ({ check }: Lease) =>
+      Effect.map(stored, (found): AssemblyJob.Store => ({
+        found,
+        record: Effect.fnUntraced(function* (entry) {
+          yield* check
+          yield* assemblies.put(key, { ...entry, writtenAt: yield* Clock.currentTimeMillis })
         }),
-        run: (emit) =>
-          Effect.gen(function* () {
-            const lease = yield* Journaled.hold(journal, key, emit)
-            const job = Effect.flatMap(storeOf(lease), (store) =>
-              AssemblyJob.run({ options, sources, store, uploadOne, emit })
-            )
-            return yield* Effect.raceFirst(job, lease.lost)
-          }).pipe(Effect.scoped, Effect.provide(provided))
-      }
-    })
+        forget: Effect.andThen(check, assemblies.forget(key))
+      }))
+
+    return {
+      sources,
+      done,
+      join: Effect.gen(function* () {
+        const store = yield* storeOf(yield* Journaled.hold(journal, key, () => undefined))
+        if (store.found === undefined) return store
+        const { _tag, assemblyId, isForm, uploads } = store.found
+        if (_tag === "Completed" || uploads === undefined) return undefined
+        const status = yield* Cache.get(ended, assemblyId)
+        // Without a proof, and with names that nobody else has, it is known which files are those of the job.
+        const isProven = given.verify !== undefined || isForm === true
+        if (isProven || status?.ok !== "ASSEMBLY_COMPLETED") return store
+        const own = PackedStatus.named(status, given.files)
+        if (own === undefined) return store
+        yield* store.record({ _tag: "Completed", assemblyId, uploads: PackedStatus.idsOf({ uploads: own }) })
+        return undefined
+      }),
+      run: (emit) =>
+        Effect.gen(function* () {
+          const lease = yield* Journaled.hold(journal, key, emit)
+          const job = Effect.flatMap(storeOf(lease), (store) =>
+            AssemblyJob.run({ options, sources, store, uploadOne, emit })
+          )
+          return yield* Effect.raceFirst(job, lease.lost)
+        }).pipe(Effect.scoped, Effect.provide(provided))
+    }
+  })
   return { send: sendWith(provided), prepare: prepared }
 })

@@ -18,8 +18,8 @@ export interface Subject {
   readonly isPart: boolean
 }
 
-/** The number of reports that may differ, before the upload fails. */
-const mostAsked = 4
+/** The number of differing reports after which the upload fails. */
+const mostTold = 4
 
 /** The transfer of the bytes of one upload, which begins with the response to its creation if this run has created it. */
 export class Transfer {
@@ -42,9 +42,8 @@ export class Transfer {
   #handed: bigint | undefined
   /** The length in the last PATCH that contained a length. The PATCH may not have reached the server. */
   #declared: bigint | undefined
-  /** The last reported offset, if a second response must confirm it, and the number of such reports. */
-  #told: bigint | undefined
-  #asked = 1
+  /** The offsets that were reported in a row. The last one is accepted if the next response reports it again. */
+  #told: ReadonlyArray<bigint> = []
 
   /**
    * Some servers store only the first bytes of a creation, or none (tus 1.0.0). If the response to the creation has no
@@ -80,8 +79,7 @@ export class Transfer {
     this.acknowledged = offset
     this.length = length
     this.isAsking = false
-    this.#told = undefined
-    this.#asked = 1
+    this.#told = []
   }
 
   /** After a temporary failure, the offset is requested next. */
@@ -143,13 +141,13 @@ export class Transfer {
     const length = found.length ?? this.length
     const end = length ?? this.#subject.outgoing.size
     if (end !== undefined && offset > end) return this.#mismatch("upload-offset", `0 to ${end}`, offset)
-    if (offset === this.#told || (this.#subject.outgoing.replayable && offset !== end)) {
+    const last = this.#told.at(-1)
+    if (offset === last || (this.#subject.outgoing.replayable && offset !== end)) {
       this.moveTo(offset, length)
       return undefined
     }
-    if (this.#asked === mostAsked) return this.#mismatch("upload-offset", `${this.#told}, as reported before`, offset)
-    this.#told = offset
-    this.#asked++
+    this.#told = [...this.#told, offset]
+    if (this.#told.length === mostTold) return this.#mismatch("upload-offset", `${last}, as reported before`, offset)
     return undefined
   }
 

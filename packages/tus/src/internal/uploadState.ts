@@ -141,18 +141,14 @@ export const completed = (url: UploadUrl, length: bigint): Change => replaced({ 
 /** The upload URLs in a state. */
 export const urlsOf = <Url>(state: UploadState<Url>): ReadonlyArray<Url> => {
   switch (state._tag) {
-    case "Planned":
-    case "Creating":
-      return []
-    case "Created":
-    case "Completed":
-      return [state.url]
     case "Parts":
       return state.parts.flatMap(({ piece }) => urlsOf(piece))
     case "Concatenating":
       return state.url === undefined ? state.parts : [state.url, ...state.parts]
     case "Untrusted":
       return state.urls
+    default:
+      return "url" in state ? [state.url] : []
   }
 }
 
@@ -217,15 +213,13 @@ export const written = <E>(
   return {
     state,
     settle,
-    update: (change) =>
-      Effect.flatMap(update(change), () => {
-        const now = state()
-        if (now === saved) return Effect.void
-        // A write that fails may have changed the store all the same.
-        saved = undefined
-        return Effect.map(write(now), () => {
-          saved = now
-        })
-      }).pipe(changing.withPermits(1))
+    update: Effect.fnUntraced(function* (change) {
+      yield* update(change)
+      if (state() === saved) return
+      // A write that fails may have changed the store all the same.
+      saved = undefined
+      yield* write(state())
+      saved = state()
+    }, changing.withPermits(1))
   }
 }

@@ -2,12 +2,10 @@
  * What `@assembly-effect/workflow`, which runs jobs of `AssemblyUpload` with its own journal, needs beside the public
  * modules.
  */
-import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { canHeal } from "../internal/context.ts"
 import * as JournalEntry from "../internal/journalEntry.ts"
-import * as Options from "../internal/options.ts"
 import * as PackedStatus from "../internal/packedStatus.ts"
 
 // The declarations of other public modules show these types.
@@ -18,6 +16,7 @@ export { type Emit as EmitAssembly, Permits } from "../internal/assemblyFiles.ts
 export type { Prepared, Send, Service, Store, StoreError } from "../internal/assemblyJob.ts"
 export { watcher } from "../internal/assemblyJob.ts"
 export { digestOf } from "../internal/journal.ts"
+export { issues } from "../internal/options.ts"
 export { shareOf } from "../internal/packedStatus.ts"
 
 /**
@@ -50,8 +49,6 @@ export const decodeUpload = (text: string) =>
     id: state._tag === "Completed" ? PackedStatus.uploadIdIn(state.url) : undefined
   }))
 
-export { limitsOf, Options as PackingOptions } from "../internal/packing.ts"
-
 /**
  * The rules of packs.
  *
@@ -59,15 +56,6 @@ export { limitsOf, Options as PackingOptions } from "../internal/packing.ts"
  * @category packing
  */
 export * as Packing from "../internal/packing.ts"
-
-/**
- * The rules that the options and the metadata of an upload break, each with the path of the field.
- *
- * @since 0.1.0
- * @category running
- */
-export const issues = (options: Options.RequestOptions, metadata: Options.Metadata): ReadonlyArray<Issue> =>
-  Options.issues(options, metadata)
 
 /**
  * Whether a later run of the same job may succeed after this error of an upload: the failure was temporary, or it is

@@ -38,7 +38,7 @@ export type StartOutcome =
   | { readonly _tag: "Started" | "Known"; readonly job: Job; readonly summary: Summary }
   | { readonly _tag: "Refused"; readonly job: Job; readonly error: StartError }
 
-const All = Schema.Struct({ packing: Schema.optionalKey(Hosting.PackingOptions) })
+const All = Schema.Struct({ packing: Schema.optionalKey(Hosting.Packing.Options) })
 
 /**
  * - `packing`: whether jobs with equal params share an Assembly, see `AssemblyUpload.AllOptions`. `Durable.retry` starts

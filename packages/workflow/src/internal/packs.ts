@@ -25,8 +25,8 @@ const encodeKind = SchemaParser.encodeSync(Kind)
 const decodeKind = SchemaParser.decodeUnknownResult(Kind)
 
 /** What the column `pack` has for a job. */
-export const kindOf = (options: typeof Hosting.PackingOptions.Type, { params }: Row.Stored): Effect.Effect<string> =>
-  Effect.map(Hosting.digestOf([params]), (digest) => encodeKind({ ...Hosting.limitsOf(options), params: digest }))
+export const kindOf = (options: Hosting.Packing.Options, { params }: Row.Stored): Effect.Effect<string> =>
+  Effect.map(Hosting.digestOf([params]), (digest) => encodeKind({ ...Packing.limitsOf(options), params: digest }))
 
 /** How many kinds of jobs without a pack that is ready are looked at. */
 const kindsAtOnce = 16
