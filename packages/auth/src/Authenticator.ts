@@ -55,6 +55,7 @@ export type Proof =
  * - `authenticate`: called for each attempt, so that each attempt has a fresh nonce and expiry.
  * - `refused`: called if the service did not accept a proof. `"retry"` means that another proof may be accepted; the
  *   caller then makes exactly one more attempt.
+ * - `corrected`: called before a request is repeated with a corrected clock, with the new `clockSkew`.
  * - `secrets`: texts that no error may repeat besides the proof, such as the Auth Secret, which a service may echo.
  * - `isImmediate`: whether `authenticate` never waits, for example for a network. The caller then sets no time limit.
  *
@@ -66,6 +67,7 @@ export class Authenticator extends Context.Service<
   {
     readonly authenticate: (request: Unauthenticated) => Effect.Effect<Proof, AuthError.AuthError>
     readonly refused: (proof: Proof, refusal: AuthError.Refusal) => Effect.Effect<"retry" | "final">
+    readonly corrected?: ((clockSkew: Duration.Duration) => Effect.Effect<void>) | undefined
     readonly secrets?: ReadonlyArray<Redacted.Redacted> | undefined
     readonly isImmediate?: boolean | undefined
   }

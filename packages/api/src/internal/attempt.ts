@@ -11,13 +11,13 @@ import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Headers from "effect/http/Headers"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../unstable/Operation.ts"
 import * as RetryPolicy from "../RetryPolicy.ts"
 import * as Exchange from "../unstable/Exchange.ts"
+import * as ClockSkew from "./clockSkew.ts"
 import * as Request from "./request.ts"
 import * as Response from "./response.ts"
 import * as Telemetry from "../unstable/Telemetry.ts"
@@ -29,7 +29,7 @@ export interface Environment {
   readonly http: HttpClient.HttpClient
   readonly send: Sender.Sender
   readonly maxBytes: number
-  readonly skew: Skew
+  readonly skew: ClockSkew.Skew
 }
 
 /**
@@ -50,50 +50,6 @@ export interface Limits {
   readonly until: number
   readonly deadline: number
 }
-
-/**
- * The clock skew between the service and this machine.
- *
- * A `Date` header is not trustworthy: it may come from a proxy or a broken service. Therefore, only the operation that
- * was refused uses the time in the header, for its next attempt. The skew is kept for other operations only if the
- * response to that attempt does not report an expired signature, and its `Date` shows the same skew. A correction is
- * dropped if a later response contradicts it.
- *
- * Times are in milliseconds. `max` is the largest skew that is corrected, in either direction. `kept` is the skew that
- * all operations start with, or 0.
- */
-interface Skew {
-  readonly max: number
-  kept: number
-}
-
-/**
- * Two clock skews with at most this difference (in milliseconds) count as equal, because a `Date` has whole seconds,
- * and a response takes some time to arrive.
- */
-const tolerance = 60_000
-
-/** The correction that an error suggests, unless it is larger than `max`. */
-const suggestedSkew = ({ max }: Skew, error: Response.Failed["error"]): number | undefined => {
-  const skew = error instanceof ApiError.AuthenticationFailed ? error.clockSkew : undefined
-  return skew !== undefined && Math.abs(skew) <= max ? skew : undefined
-}
-
-/**
- * Call this function with each response to a request that was signed with the correction `used`, unless the response
- * reports an expired signature. Keeps the correction if the `Date` of the response shows the same skew, and drops the
- * correction if the `Date` shows another skew.
- */
-const acceptSkew = (skew: Skew, used: number, headers: Headers.Headers, now: number): void => {
-  if (used === 0 && skew.kept === 0) return
-  const told = Outcome.clockSkew(headers, now)
-  if (Option.isNone(told)) return
-  if (Math.abs(told.value - used) <= tolerance) skew.kept = used
-  else if (used !== 0) skew.kept = 0
-}
-
-const isAboutExpiry = (error: Response.Failed["error"] | undefined): boolean =>
-  error instanceof ApiError.AuthenticationFailed && error.code === "AUTH_EXPIRED"
 
 /**
  * Converts an error of the authentication to the error of the operation, whose request was not sent.
@@ -196,19 +152,19 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     }
 
     /** The outcome of a response. After a rate limit, all requests with the same budget pause. */
-    const settle = (response: Outcome.Gathered): Effect.Effect<unknown, Response.Failed> => {
+    const readAnswer = (response: Outcome.Gathered): Effect.Effect<unknown, Response.Failed> => {
       const now = clock.currentTimeMillisUnsafe()
       const secrets = () => Request.secretsOf(operation, encoded, proof, authenticator.secrets)
       const answer = read(response, { subject, path, secrets, now })
       const error = Option.getOrUndefined(Exit.findErrorOption(answer))?.error
-      if (isSigned && !isAboutExpiry(error)) acceptSkew(skew, clockSkew, response.headers, now)
+      if (isSigned && !ClockSkew.isAboutExpiry(error)) ClockSkew.accept(skew, clockSkew, response.headers, now)
       if (budget === undefined || !(error instanceof ApiError.RateLimited)) return answer
       // The wait of a 413 is the time until another Assembly can be created.
       return Effect.andThen(budget.pause(error.status === 413 ? need : "request", error.retryAfter), answer)
     }
 
     /** Sends a request, and heals its failure. A new attempt has its own time limit; one with another proof has none. */
-    const attempt = (isNew: boolean): Effect.Effect<unknown, Response.Failed["error"]> => {
+    const sendOnce = (isNew: boolean): Effect.Effect<unknown, Response.Failed["error"]> => {
       if (isNew) {
         const now = clock.currentTimeMillisUnsafe()
         if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
@@ -224,7 +180,7 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
         return Effect.matchEffect(Request.send(operation, encoded, own, environment, { maxBytes, millis, left }), {
           onFailure: (error) =>
             error._tag === "Late" ? timedOut(millis) : Effect.fail(Response.failed(Exchange.toFailure(subject)(error))),
-          onSuccess: settle
+          onSuccess: readAnswer
         })
       }).pipe(Effect.catch(recover))
     }
@@ -235,13 +191,14 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
         const refusal = refusalIn(error)
         if (proof !== undefined && refusal !== undefined && !isRefused) {
           isRefused = true
-          if ((yield* authenticator.refused(proof, refusal)) === "retry") return yield* attempt(false)
+          if ((yield* authenticator.refused(proof, refusal)) === "retry") return yield* sendOnce(false)
         }
-        const suggested = suggestedSkew(skew, error)
+        const suggested = ClockSkew.suggested(skew, error)
         if (suggested !== undefined && !isSkewCorrected) {
           clockSkew = suggested
           isSkewCorrected = true
-          return yield* attempt(true)
+          yield* authenticator.corrected?.(Duration.millis(suggested)) ?? Effect.void
+          return yield* sendOnce(true)
         }
         const failed = { operation: name, retry, error }
         // The next request waits in the budget, so this failure uses up no attempt.
@@ -255,9 +212,9 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
         if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
         yield* Telemetry.retried(name, error, failures)
         yield* Effect.sleep(pause.value)
-        return yield* attempt(true)
+        return yield* sendOnce(true)
       })
 
-    return attempt(true)
+    return sendOnce(true)
   }
 }

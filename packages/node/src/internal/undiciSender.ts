@@ -16,15 +16,12 @@ type Controller = Parameters<NonNullable<Handler["onRequestStart"]>>[0]
 
 const ended = new Error("the exchange has ended")
 
-/**
- * Gathers one response. It is an `AsyncResource`, so that the caller continues with its own `AsyncLocalStorage`, not with
- * that of the socket.
- */
-class Exchange extends AsyncResource implements Handler {
+/** Gathers one response. The caller continues with its own `AsyncLocalStorage`, not with that of the socket. */
+class Exchange extends Gathering implements Handler {
   readonly #origin: string
   /** The origins that have responded to this client. */
   readonly #known: Set<string>
-  readonly #gathering: Gathering
+  readonly #scope = new AsyncResource("ASSEMBLY_REQUEST")
   #controller: Controller | undefined
 
   constructor(
@@ -34,47 +31,43 @@ class Exchange extends AsyncResource implements Handler {
     known: Set<string>,
     resume: (outcome: ReturnType<Sender.Sender>) => void
   ) {
-    super("ASSEMBLY_REQUEST")
+    super(limits, clock, (outcome) => this.#scope.runInAsyncScope(resume, undefined, outcome))
     this.#origin = origin
     this.#known = known
-    this.#gathering = new Gathering(limits, clock, (outcome) => {
-      this.#controller?.abort(ended)
-      this.runInAsyncScope(resume, undefined, outcome)
-    })
   }
 
-  /** Closes the connection of an exchange whose response nobody waits for. */
-  stop(): void {
-    this.#gathering.stop()
+  /** Also closes the connection of an exchange whose response is not complete. */
+  override stop(): void {
+    super.stop()
     this.#controller?.abort(ended)
   }
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller
-    if (this.#gathering.isSettled) controller.abort(ended)
+    if (this.isSettled) controller.abort(ended)
   }
 
   onResponseStart(_: Controller, status: number, headers: Readonly<Record<string, string | Array<string>>>): void {
     if (status < 200) return
     this.#known.add(this.#origin)
-    this.#gathering.begin(status, Headers.fromInput(headers))
+    this.begin(status, Headers.fromInput(headers))
   }
 
   onResponseData(_: Controller, chunk: Uint8Array): void {
-    this.#gathering.take(chunk)
+    this.take(chunk)
   }
 
   onResponseEnd(): void {
     // The connection is free for the next request.
     this.#controller = undefined
-    this.#gathering.end("whole")
+    this.end("whole")
   }
 
   onResponseError(_: Controller | null, cause: unknown): void {
-    const hasBegun = this.#gathering.head !== undefined
+    const hasBegun = this.head !== undefined
     const knowsHost = this.#known.has(this.#origin)
     const about = { url: new URL(this.#origin), knowsHost, sends: 1 }
-    this.#gathering.end(fromCause(cause, about, hasBegun))
+    this.end(fromCause(cause, about, hasBegun))
   }
 }
 
