@@ -4,7 +4,7 @@
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
+import type * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import type * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import type * as Clock from "effect/Clock"
