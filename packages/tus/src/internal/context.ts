@@ -12,7 +12,6 @@ import * as Digest from "effect/crypto/Digest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
-import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -46,17 +45,11 @@ export type RequestError =
   | TusError.UploadUntrusted
   | SourceFailed
 
-/** Converts a body to the bytes to send, and to their checksum if the upload has one. */
-export type Seal = (
-  body: Outgoing.Body
-) => Effect.Effect<{ readonly body: Outgoing.Body; readonly checksum: string | undefined }, SourceFailed>
-
 /**
  * The context of the engine: what all steps of one upload share.
  *
- * - `sendsAlong`: whether the creation may contain bytes of the upload. `sendsAlong` is false with checksums, because a
- *   creation request has no checksum.
  * - `metadataHeader`: see `Options.metadataHeader`.
+ * - `checksum`: the algorithm of the checksums, if the bodies have checksums.
  * - `concurrency`: the number of parts that are sent in parallel.
  */
 export interface Upload<E> {
@@ -65,8 +58,7 @@ export interface Upload<E> {
   readonly metadataHeader: string
   readonly chunkSize: number | undefined
   readonly streams: boolean
-  readonly seal: Seal
-  readonly sendsAlong: boolean
+  readonly checksum: Algorithm | undefined
   readonly concurrency: number
   readonly policy: Policy
   readonly emit: Emit
@@ -114,11 +106,10 @@ export const policyOf = (said: RetryPolicy.Policy | undefined, options: Options.
 }
 
 /** The wait that a server requests, if this wait is not zero. */
-const asked = (error: RequestError): Option.Option<Duration.Duration> =>
-  Option.filter(
-    Option.fromUndefinedOr("retryAfter" in error ? error.retryAfter : undefined),
-    (wait) => !Duration.isZero(wait)
-  )
+const asked = (error: RequestError): Option.Option<Duration.Duration> => {
+  const wait = "retryAfter" in error ? error.retryAfter : undefined
+  return wait === undefined || Duration.isZero(wait) ? Option.none() : Option.some(wait)
+}
 
 /** Pauses after the given number of consecutive failures. Fails with the error if a retry does not help any more. */
 export type Retry = <E extends RequestError>(failures: number, error: E) => Effect.Effect<void, E>
@@ -174,22 +165,19 @@ const isOffered = (target: UploadTarget, algorithm: Algorithm, upload: Pick<Uplo
     }
   })
 
-/** Returns the body as it is, without a checksum. */
-const unsealed: Seal = (body) => Effect.succeed({ body, checksum: undefined })
-
 /**
  * Reads a body, which has at most `chunkSize` bytes, into memory, and computes its checksum. The bytes are read only
  * once, because the source may change between two reads.
  */
-const sealed = (algorithm: Algorithm, streams: boolean): Seal =>
-  Effect.fnUntraced(function* (body) {
-    const bytes = yield* Outgoing.inMemory(body.bytes)
-    const digest = yield* Outgoing.digest(algorithms[algorithm], bytes)
-    return {
-      body: { ...body, bytes: streams ? { stream: Outgoing.inPieces(bytes), length: BigInt(bytes.length) } : bytes },
-      checksum: `${algorithm} ${Base64.encode(digest)}`
-    }
-  })
+export const sealed = Effect.fnUntraced(function* (body: Outgoing.Body, algorithm: Algorithm, streams: boolean) {
+  const bytes = yield* Outgoing.inMemory(body.bytes)
+  const digest = yield* Outgoing.digest(algorithms[algorithm], bytes)
+  return {
+    ...body,
+    bytes: streams ? { stream: Outgoing.inPieces(bytes), length: BigInt(bytes.length) } : bytes,
+    checksum: `${algorithm} ${Base64.encode(digest)}`
+  }
+})
 
 /**
  * Whether this code runs in a page or in a worker of a browser. The HTML standard defines this value of `appCodeName`,
@@ -235,29 +223,19 @@ export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStr
   defaultValue: () => !isPage() && takesStreams()
 })
 
-type Making<E> = Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient>
-
 /**
  * Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. `header` is
  * the metadata as a header, if it is known.
  */
-export const make = <E>(
-  { emit, options, source, target }: Options.Given,
-  store: StateStore<E>,
-  header?: string
-): Making<E> =>
-  Effect.contextWith((context: Context.Context<HttpClient.HttpClient>): Making<E> => {
-    const streams = Context.get(context, CanStream)
-    const policy = policyOf(Context.get(context, RetryPolicy.RetryPolicy), options)
+export const make = <E>({ emit, options, source, target }: Options.Given, store: StateStore<E>, header?: string) =>
+  Effect.gen(function* () {
+    const streams = yield* CanStream
+    const policy = policyOf(yield* RetryPolicy.RetryPolicy, options)
     const { checksum, chunkSize, metadata, parallel: concurrency = 1 } = options
     const encoded = header === undefined ? Options.metadataHeader(metadata) : Result.succeed(header)
-    if (Result.isFailure(encoded)) {
-      return Effect.fail(new InvalidRequest({ operation: "Upload", issues: encoded.failure }))
-    }
+    if (Result.isFailure(encoded)) return yield* new InvalidRequest({ operation: "Upload", issues: encoded.failure })
     const shared = { target, source, metadataHeader: encoded.success, streams, concurrency, policy, emit, store }
-    const plain = { ...shared, chunkSize, seal: unsealed, sendsAlong: true }
-    if (checksum === undefined) return Effect.succeed(plain)
-    const size = chunkSize ?? Outgoing.defaultSize
-    const checked = { ...shared, chunkSize: size, seal: sealed(checksum, streams), sendsAlong: false }
-    return Effect.map(isOffered(target, checksum, shared), (isThere) => (isThere ? checked : plain))
+    const plain: Upload<E> = { ...shared, chunkSize, checksum: undefined }
+    if (checksum === undefined || !(yield* isOffered(target, checksum, shared))) return plain
+    return { ...plain, chunkSize: chunkSize ?? Outgoing.defaultSize, checksum }
   })

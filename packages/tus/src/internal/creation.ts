@@ -150,10 +150,6 @@ const find = (subject: Asking, sent: bigint | undefined, matches: (receipt: Json
     return { url: urlOf(subject.target, receipt), finished: receipt["finished"] === true && isWhole }
   })
 
-/** The receipt of the creation with this marker. `size` is the size of the upload, if known. */
-const byMarker = (subject: Asking, marker: string, size: bigint | undefined) =>
-  find(subject, size, ({ user_meta: meta }) => Predicate.isObject(meta) && meta[markerKey] === marker)
-
 /** Whether a receipt proves that all bytes of the upload at this URL are stored. */
 export const isFinished = (subject: Asking, url: UploadTarget.UploadUrl, size: bigint) =>
   Effect.map(
@@ -170,12 +166,6 @@ export const isFinished = (subject: Asking, url: UploadTarget.UploadUrl, size: b
  */
 const lookups = 5
 
-/** A creation that may have been sent: its marker, and the size of the upload, if known. */
-interface Sent {
-  readonly marker: string
-  readonly size: bigint | undefined
-}
-
 /** Why it is not known whether the server carried out a creation. */
 export type Why = Pick<TusError.CreationUnknown, "description" | "cause">
 
@@ -191,12 +181,13 @@ export const ended = { description: "the process ended before the response arriv
  */
 export const recover = (
   subject: Asking,
-  { marker, size }: Sent,
+  { marker, size }: Pick<Creation, "marker" | "size">,
   why: Why
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
   Effect.gen(function* () {
+    const isOurs = ({ user_meta: meta }: Json) => Predicate.isObject(meta) && meta[markerKey] === marker
     for (let asked = 1; ; asked++) {
-      const { finished = false, url } = (yield* byMarker(subject, marker, size)) ?? {}
+      const { finished = false, url } = (yield* find(subject, size, isOurs)) ?? {}
       if (url !== undefined) return { url, offset: undefined, finished }
       if (asked === lookups) return yield* unknown(subject, why)
       yield* Effect.sleep(Context.pollDelay(subject.policy, asked))
@@ -204,33 +195,28 @@ export const recover = (
   })
 
 /**
- * What is stored about the creation of an upload, so that a later process creates the upload only if it cannot exist
- * yet.
+ * The upload to create, and what is stored about its creation, so that a later process creates the upload only if it
+ * cannot exist yet.
  *
+ * - `marker`: see {@link newMarker}.
+ * - `size`: the size of the upload in bytes, if known.
+ * - `body`: the bytes that are sent with the creation.
+ * - `isPart`: whether the upload becomes a part of a later final upload.
+ * - `parts`: the parts that a final upload concatenates.
  * - `sending`: a request may be sent. Stored before each request.
  * - `refused`: the last request created nothing, or was not sent. Also stored before the pause between two requests,
  *   because the process may end during a long pause.
  * - `created`: the upload exists.
  */
-export interface Ledger {
-  readonly sending: Change
-  readonly refused: Change
-  readonly created: (found: Created) => Change
-}
-
-/**
- * The upload to create.
- *
- * - `size`: the size of the upload in bytes, if known.
- * - `body`: the bytes that are sent with the creation.
- * - `isPart`: whether the upload becomes a part of a later final upload.
- * - `parts`: the parts that a final upload concatenates.
- */
-interface Creation extends Sent {
+interface Creation {
+  readonly marker: string
+  readonly size: bigint | undefined
   readonly body?: Uint8Array | undefined
   readonly isPart?: boolean | undefined
   readonly parts?: ReadonlyArray<UploadTarget.UploadUrl> | undefined
-  readonly ledger: Ledger
+  readonly sending: Change
+  readonly refused: Change
+  readonly created: (found: Created) => Change
 }
 
 const headersOf = <E>({ metadataHeader, target }: Context.Upload<E>, { isPart, marker, parts, size }: Creation) => {
@@ -254,39 +240,38 @@ export const once = <E>(
 ): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
   const { policy, store, target } = upload
   const { settle, update } = store
-  const { body, ledger, parts, size } = creation
+  const { body, created, parts, size } = creation
   const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
-  const sending = update(ledger.sending)
-  const refused = Effect.asVoid(Effect.option(update(ledger.refused)))
+  const sending = update(creation.sending)
+  const refused = Effect.asVoid(Effect.option(update(creation.refused)))
   const answered = Effect.matchEffect(sendCreation(target, headersOf(upload, creation), body, limit), {
     onSuccess: (answer): Effect.Effect<Answer, E> => {
       // If the response to the creation of a final upload reports an offset that equals the size, the parts are
       // concatenated. A HEAD request would return the same offset.
       const found = { ...answer, finished: parts !== undefined && answer.offset === size }
-      return Effect.as(update(ledger.created(found)), Result.succeed(found))
+      return Effect.as(update(created(found)), Result.succeed(found))
     },
     onFailure: (error) => Effect.as(outcome(error) === "Open" ? Effect.void : refused, Result.fail(error))
   })
-  /** Sends the request, and records its result in the ledger. */
+  /** Sends the request, and stores its result. */
   const recorded = settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
-  const attempt = Effect.matchEffect(permit("create", target.tusUrl, body), {
-    onFailure: (error): Effect.Effect<Answer> => Effect.succeed(Result.fail(error)),
-    // `sending` says that a request may have been sent, so it is written after the wait.
-    onSuccess: () => recorded
-  })
-  const pauseAfter = Context.retrying(upload)
 
-  const repeated = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
-    Effect.flatMap(attempt, (answer) => {
-      if (Result.isSuccess(answer)) return Effect.succeed(answer.success)
+  return Effect.gen(function* () {
+    const pauseAfter = Context.retrying(upload)
+    for (let failures = 1; ; failures++) {
+      const permitted = yield* Effect.result(permit("create", target.tusUrl, body))
+      // `sending` says that a request may have been sent, so it is written after the wait.
+      const answer: Answer = Result.isFailure(permitted) ? Result.fail(permitted.failure) : yield* recorded
+      if (Result.isSuccess(answer)) return answer.success
       const error = answer.failure
       const did = outcome(error)
-      if (error._tag === "UnsafeLocation" || did === "Refused") return Effect.fail(error)
+      if (error._tag === "UnsafeLocation" || did === "Refused") return yield* Effect.fail(error)
       if (error._tag === "Stalled" || did === "Open") {
-        const why = { description: error.message, cause: error }
-        return Effect.tap(recover(upload, creation, why), (found) => update(ledger.created(found)))
+        const found = yield* recover(upload, creation, { description: error.message, cause: error })
+        yield* update(created(found))
+        return found
       }
-      return Effect.flatMap(pauseAfter(failures, error), () => repeated(failures + 1))
-    })
-  return repeated(1)
+      yield* pauseAfter(failures, error)
+    }
+  })
 }

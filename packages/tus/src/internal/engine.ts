@@ -170,12 +170,14 @@ const concatenate = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUr
     const before = store.state()
     const sending = UploadState.concatenating(marker, parts, length)
     const isPart = (url: UploadUrl) => parts.some((part) => Redacted.value(part) === Redacted.value(url))
-    const ledger: Creation.Ledger = {
+    const { url } = yield* Creation.once(upload, {
+      parts,
+      size: length,
+      marker,
       sending,
       refused: UploadState.replaced(before),
       created: (final) => (isPart(final.url) ? sending : found(length)(final))
-    }
-    const { url } = yield* Creation.once(upload, { parts, size: length, marker, ledger })
+    })
     if (isPart(url))
       return yield* Creation.unknown(upload, { description: "the final upload has the Location of a part" })
     emit(UploadEvent.Created({ url, length }))

@@ -174,13 +174,15 @@ export const identityOf = (source: Replayable): Effect.Effect<string, SourceFail
   })
 
 /**
- * The body of the next request: the bytes from `start` to `end`, and the total size if it is known.
+ * The body of the next request: the bytes from `start` to `end`, the total size if it is known, and the value of
+ * `upload-checksum` if the upload has checksums.
  */
 export interface Body {
   readonly start: bigint
   readonly end: bigint
   readonly total: bigint | undefined
   readonly bytes: Tus.Body<SourceFailed>
+  readonly checksum?: string
 }
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b)

@@ -48,10 +48,11 @@ const smallSize = 256n * 1024n
  * The bytes that are sent with the creation: all bytes of a small source. Undefined if the source is empty, of unknown
  * size, or larger than `smallSize` or `chunkSize`.
  */
-const smallBody = <E>({ chunkSize, isPart, outgoing, policy, sendsAlong, source, target }: Piece<E>) => {
+const smallBody = <E>({ checksum, chunkSize, isPart, outgoing, policy, source, target }: Piece<E>) => {
   const { size } = outgoing
-  if (size === undefined || size === 0n || size > smallSize || isPart || !sendsAlong) return Effect.undefined
-  if (chunkSize !== undefined && size > BigInt(chunkSize)) return Effect.undefined
+  if (size === undefined || size === 0n || size > smallSize || isPart) return Effect.undefined
+  // The creation has no checksum.
+  if (checksum !== undefined || (chunkSize !== undefined && size > BigInt(chunkSize))) return Effect.undefined
   const whole = source._tag === "Replayable" ? wholeOf(source) : undefined
   if (whole !== undefined) return whole
   const { stallTimeout: after } = policy
@@ -77,12 +78,16 @@ const beginNew = <E>(piece: Piece<E>, marker: string, body: Uint8Array | undefin
     // The receipt counts only if the creation contained all bytes, because otherwise the upload cannot be complete.
     begun: { sent, offset: finished && sent === size ? size : offset }
   })
-  const ledger = {
+  const creation = {
+    size,
+    body,
+    isPart,
+    marker,
     sending: place({ _tag: "Creating", marker }),
     refused: place({ _tag: "Planned" }),
     created: (found: Creation.Created) => place(toState(found))
   }
-  return Effect.map(Creation.once(piece, { size, body, isPart, marker, ledger }), (found) => {
+  return Effect.map(Creation.once(piece, creation), (found) => {
     if (!isPart) emit(UploadEvent.Created({ url: found.url, length: size }))
     return toState(found)
   })
@@ -155,20 +160,20 @@ interface Sent {
  */
 const append = <E>(
   { policy, pool, url }: Sending<E>,
-  { body, checksum }: Effect.Success<ReturnType<Context.Seal>>,
+  body: Outgoing.Body,
   declare: bigint | undefined,
   onSent: (count: number, isAll: boolean) => void
 ): Effect.Effect<Sent, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const { bytes } = body
+    const { bytes, checksum, end, start, total } = body
     const request = (sent: Body<SourceFailed>, limits: Parameters<typeof sendAppend>[2]) =>
-      sendAppend(url, { offset: body.start, body: sent, length: declare, checksum }, limits)
+      sendAppend(url, { offset: start, body: sent, length: declare, checksum }, limits)
 
     if (!("stream" in bytes)) {
       // The platform does not report when the last byte is sent, and the server stores the upload after the last byte.
       const { finishTimeout, stallTimeout } = policy
-      const limit = body.end === body.total ? Duration.sum(stallTimeout, finishTimeout) : stallTimeout
-      return { handed: body.end, answer: yield* Effect.result(request(bytes, { limit })) }
+      const limit = end === total ? Duration.sum(stallTimeout, finishTimeout) : stallTimeout
+      return { handed: end, answer: yield* Effect.result(request(bytes, { limit })) }
     }
 
     const { length } = bytes
@@ -200,8 +205,8 @@ const append = <E>(
       ),
       Effect.result
     )
-    const handed = body.start + BigInt(moving.sent())
-    if (Result.isSuccess(answer) && answer.success.offset === body.end && handed === body.end) lent?.keep()
+    const handed = start + BigInt(moving.sent())
+    if (Result.isSuccess(answer) && answer.success.offset === end && handed === end) lent?.keep()
     return { handed, answer }
   })
 
@@ -211,10 +216,10 @@ type Step = <E>(piece: Sending<E>) => Effect.Effect<void, Context.RequestError, 
 /** Sends the next body. */
 const send: Step = (piece) =>
   Effect.gen(function* () {
-    const { bodies, emit, outgoing, seal, transfer, url } = piece
-    const next = outgoing.from(transfer.acknowledged, (left) => bodies.next(left))
-    const sealed = yield* Effect.flatMap(next, seal)
-    const { end, start, total } = sealed.body
+    const { bodies, checksum, emit, outgoing, streams, transfer, url } = piece
+    const next = yield* outgoing.from(transfer.acknowledged, (left) => bodies.next(left))
+    const body = checksum === undefined ? next : yield* Context.sealed(next, checksum, streams)
+    const { end, start, total } = body
     const host = hostOf(url)
     const isLast = total === end
     // The length is declared with the last bytes, unless the server already knows the length.
@@ -227,7 +232,7 @@ const send: Step = (piece) =>
     const progress = (sent: bigint, acknowledged: bigint) =>
       emit(UploadEvent.Progress({ sent, acknowledged, total: total ?? outgoing.size }))
     const began = yield* Clock.currentTimeMillis
-    const { answer, handed } = yield* append(piece, sealed, declare, (count, isAll) => {
+    const { answer, handed } = yield* append(piece, body, declare, (count, isAll) => {
       progress(start + BigInt(count), start)
       if (isAll && isLast && total !== undefined) emit(UploadEvent.Finishing({ total }))
     })
