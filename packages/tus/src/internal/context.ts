@@ -111,17 +111,15 @@ const asked = (error: RequestError): Option.Option<Duration.Duration> => {
   return wait === undefined || Duration.isZero(wait) ? Option.none() : Option.some(wait)
 }
 
-/** Pauses after the given number of consecutive failures. Fails with the error if a retry does not help any more. */
-export type Retry = <E extends RequestError>(failures: number, error: E) => Effect.Effect<void, E>
-
 /**
- * Makes a function that pauses after consecutive failures, as the policy decides. If the next request waits in the budget
- * of the account for the pause that the server requested, the failure does not count.
+ * Makes a function that pauses after the given number of consecutive failures, as the policy decides, and fails with the
+ * error if a retry does not help any more. If the next request waits in the budget of the account for the pause that the
+ * server requested, the failure does not count.
  */
-export const retrying = ({ emit, policy }: Pick<Upload<unknown>, "emit" | "policy">): Retry => {
+export const retrying = <Store>({ emit, policy }: Upload<Store>) => {
   let pauseAfter: ReturnType<typeof RetryPolicy.pauses> | undefined
   let held = 0
-  return (count, error) =>
+  return <E extends RequestError>(count: number, error: E) =>
     Effect.gen(function* () {
       const isHeld = Budget.holds(yield* Budget.Budget, error)
       held = (count === 1 ? 0 : held) + (isHeld ? 1 : 0)
@@ -152,18 +150,17 @@ const algorithms: { readonly [A in Algorithm]: Digest.Algorithm } = {
 }
 
 /** Whether the server supports this algorithm. The request to the server is retried after a temporary failure. */
-const isOffered = (target: UploadTarget, algorithm: Algorithm, upload: Pick<Upload<unknown>, "emit" | "policy">) =>
-  Effect.gen(function* () {
-    const pauseAfter = retrying(upload)
-    for (let failures = 1; ; failures++) {
-      const found = yield* Effect.result(inTime(upload.policy.stallTimeout, Tus.discover(target)))
-      if (Result.isSuccess(found)) {
-        const { checksumAlgorithms, extensions } = found.success
-        return extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)
-      }
-      yield* pauseAfter(failures, found.failure)
+const isOffered = Effect.fnUntraced(function* <E>(upload: Upload<E>, algorithm: Algorithm) {
+  const pauseAfter = retrying(upload)
+  for (let failures = 1; ; failures++) {
+    const found = yield* Effect.result(inTime(upload.policy.stallTimeout, Tus.discover(upload.target)))
+    if (Result.isSuccess(found)) {
+      const { checksumAlgorithms, extensions } = found.success
+      return extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)
     }
-  })
+    yield* pauseAfter(failures, found.failure)
+  }
+})
 
 /**
  * Reads a body, which has at most `chunkSize` bytes, into memory, and computes its checksum. The bytes are read only
@@ -186,56 +183,39 @@ export const sealed = Effect.fnUntraced(function* (body: Outgoing.Body, algorith
 const isPage = (): boolean =>
   typeof navigator === "object" && "appCodeName" in navigator && navigator.appCodeName === "Mozilla"
 
-/** Whether `fetch` accepts a stream as a request body. */
-const takesStreams = (): boolean => {
-  let read = false
-  try {
-    const request = new Request("https://example.com", {
-      method: "POST",
-      body: new ReadableStream(),
-      get duplex() {
-        read = true
-        return "half"
-      }
-    } as RequestInit)
-    return (read || request.body !== null) && !request.headers.has("content-type")
-  } catch {
-    return false
-  }
-}
-
 /**
- * Whether request bodies are streamed. The default is detected once. Without streaming, a source is sent in slices. The
- * first slice has at most 256 KiB. The slices grow up to `chunkSize` (8 MiB by default) while a larger slice would take
- * less than a second, or hardly longer than the last slice.
+ * Whether request bodies are streamed: true by default, except in a page or a worker of a browser. Without streaming, a
+ * source is sent in slices. The first slice has at most 256 KiB. The slices grow up to `chunkSize` (8 MiB by default)
+ * while a larger slice would take less than a second, or hardly longer than the last slice.
  *
  * **Details**
  *
  * By default, a page or a worker of a browser does not stream, for two reasons. Over HTTP/1.1, even browsers that
  * support streaming refuse a streamed body and report a broken connection. No browser reports how many bytes of a
  * streamed body were sent. In a page, set `CanStream` to `true` only if all browsers of its users support streaming,
- * and the server supports HTTP/2 or HTTP/3.
+ * and the server supports HTTP/2 or HTTP/3. On any other runtime whose HTTP client does not accept a stream as a
+ * request body, set `CanStream` to `false`.
  *
  * @since 0.1.0
  * @category references
  */
 export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", {
-  defaultValue: () => !isPage() && takesStreams()
+  defaultValue: () => !isPage()
 })
 
 /**
  * Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. `header` is
  * the metadata as a header, if it is known.
  */
-export const make = <E>({ emit, options, source, target }: Options.Given, store: StateStore<E>, header?: string) =>
+export const make = <E>({ options, ...given }: Options.Given, store: StateStore<E>, header?: string) =>
   Effect.gen(function* () {
     const streams = yield* CanStream
     const policy = policyOf(yield* RetryPolicy.RetryPolicy, options)
     const { checksum, chunkSize, metadata, parallel: concurrency = 1 } = options
     const encoded = header === undefined ? Options.metadataHeader(metadata) : Result.succeed(header)
     if (Result.isFailure(encoded)) return yield* new InvalidRequest({ operation: "Upload", issues: encoded.failure })
-    const shared = { target, source, metadataHeader: encoded.success, streams, concurrency, policy, emit, store }
+    const shared = { ...given, metadataHeader: encoded.success, streams, concurrency, policy, store }
     const plain: Upload<E> = { ...shared, chunkSize, checksum: undefined }
-    if (checksum === undefined || !(yield* isOffered(target, checksum, shared))) return plain
-    return { ...plain, chunkSize: chunkSize ?? Outgoing.defaultSize, checksum }
+    if (checksum === undefined || !(yield* isOffered(plain, checksum))) return plain
+    return { ...shared, chunkSize: chunkSize ?? Outgoing.defaultSize, checksum }
   })

@@ -8,7 +8,6 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
-import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -23,7 +22,7 @@ import * as TusError from "../TusError.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import { markerKey } from "./options.ts"
-import { concat, hostOf, permit, sendCreation } from "./requests.ts"
+import { concat, hostOf, permit, sendCreation, version } from "./requests.ts"
 import type { Change } from "./uploadState.ts"
 
 /**
@@ -222,7 +221,7 @@ interface Creation {
 const headersOf = <E>({ metadataHeader, target }: Context.Upload<E>, { isPart, marker, parts, size }: Creation) => {
   const assembly = Base64.encode(Redacted.value(target.assemblySslUrl))
   return {
-    "tus-resumable": TusUpload.tusVersion,
+    ...version,
     "upload-metadata": `assembly_url ${assembly},${metadataHeader},${markerEntry(marker)}`,
     ...(parts !== undefined
       ? { "upload-concat": concat(target, parts) }

@@ -26,7 +26,7 @@ import { type Emit, paced, sums } from "./events.ts"
 import * as Options from "./options.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Piece from "./piece.ts"
-import { checkConcat, hostOf, inTime, send } from "./requests.ts"
+import { concat, hostOf, inTime, sendOffset } from "./requests.ts"
 import type { Replayable } from "./source.ts"
 import { observe } from "./telemetry.ts"
 import * as UploadState from "./uploadState.ts"
@@ -79,34 +79,24 @@ const FinalHeaders = Schema.Struct({
  * be complete. Fails with `UploadUntrusted` if the reported length is deferred, or is not the total length of the parts:
  * the server may treat the final upload as a complete file of that length.
  */
-const look = <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) =>
-  Effect.gen(function* () {
-    const found = yield* inTime(
-      upload.policy.stallTimeout,
-      send({
-        request: "offset",
-        url,
-        headers: { "tus-resumable": TusUpload.tusVersion },
-        read: FinalHeaders,
-        told: Result.succeed
-      })
-    )
-    const { "upload-length": told, "upload-offset": offset } = found
-    if (told === length && offset === length) return undefined
-    const toError = (description: string) =>
-      new ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, description })
-    const isDeferred = told === undefined && found["upload-defer-length"] !== undefined
-    if (isDeferred || (told !== undefined && told !== length)) {
-      const other = isDeferred ? "deferred" : `${told}`
-      const description = `the parts have ${length} bytes, but the upload-length of the final upload is ${other}`
-      return yield* new UploadUntrusted({
-        host: hostOf(url),
-        description: toError(description).message,
-        mayBeWhole: true
-      })
-    }
-    return toError(`upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`)
-  })
+const look = Effect.fnUntraced(function* <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) {
+  const found = yield* inTime(upload.policy.stallTimeout, sendOffset(url, FinalHeaders))
+  const { "upload-length": told, "upload-offset": offset } = found
+  if (told === length && offset === length) return undefined
+  const toError = (description: string) =>
+    new ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, description })
+  const isDeferred = told === undefined && found["upload-defer-length"] !== undefined
+  if (isDeferred || (told !== undefined && told !== length)) {
+    const other = isDeferred ? "deferred" : `${told}`
+    const description = `the parts have ${length} bytes, but the upload-length of the final upload is ${other}`
+    return yield* new UploadUntrusted({
+      host: hostOf(url),
+      description: toError(description).message,
+      mayBeWhole: true
+    })
+  }
+  return toError(`upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`)
+})
 
 /** How often the server may report that it does not have a final upload, whose receipt may come late. */
 const mostGone = 5
@@ -206,6 +196,9 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
   }
 }
 
+/** The maximum length of the header `upload-concat` (spec.md, "Limits"). */
+const longest = 8192
+
 /**
  * Sends every part until the server has stored it, and continues parts that an earlier process has started. Returns the
  * URLs of all parts.
@@ -232,7 +225,9 @@ const storeParts = <E>(upload: Context.Upload<E>, source: Replayable, parts: Rea
       return yield* new ProtocolViolation({ request: "create", host: hostOf(target.tusUrl), status: 201, description })
     }
     // The URLs are checked before a byte is sent, because parts whose URLs are too long can never be concatenated.
-    yield* checkConcat(target, urls)
+    const { length } = concat(target, urls)
+    const tooLong = `Expected at most ${longest} characters of upload URLs, got ${length} for ${urls.length} parts`
+    yield* Options.refuse("Tus.create", Options.broken(length > longest, ["upload-concat"], tooLong))
     yield* Effect.forEach(
       begun,
       ({ created, end, piece, start }, part) =>
@@ -295,23 +290,25 @@ export const perform = <E extends { readonly _tag: string }>(
   upload: Context.Upload<E>
 ): Effect.Effect<UploadEvent.UploadResult, UploadError | E, HttpClient.HttpClient> => {
   const { source, store } = upload
-  const next = (): Effect.Effect<UploadEvent.UploadResult, UploadError | E, HttpClient.HttpClient> => {
-    const state = store.state()
-    switch (state._tag) {
-      case "Completed":
-      case "Untrusted":
-        return ended(upload, state)
-      case "Parts":
-        return Effect.flatMap(Options.replayable(source), (again) =>
-          Effect.flatMap(runParts(upload, again, state), next)
-        )
-      case "Concatenating":
-        return Effect.flatMap(finish(upload, state), next)
-      default:
-        return Effect.flatMap(sendWhole(upload, state), next)
+  const steps = Effect.gen(function* () {
+    for (;;) {
+      const state = store.state()
+      switch (state._tag) {
+        case "Completed":
+        case "Untrusted":
+          return yield* ended(upload, state)
+        case "Parts":
+          yield* runParts(upload, yield* Options.replayable(source), state)
+          break
+        case "Concatenating":
+          yield* finish(upload, state)
+          break
+        default:
+          yield* sendWhole(upload, state)
+      }
     }
-  }
-  return Effect.tapError(Effect.suspend(next), ({ _tag }) =>
+  })
+  return Effect.tapError(steps, ({ _tag }) =>
     _tag === "UploadGone" ? Effect.option(store.update(UploadState.replaced(UploadState.planned))) : Effect.void
   )
 }

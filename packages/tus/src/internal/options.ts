@@ -182,11 +182,11 @@ const issuesOf = (result: Result.Result<unknown, Issues>): Issues =>
  */
 export const metadataHeader = (metadata: Metadata): Result.Result<string, Issues> => {
   if (!Input.isRecord(metadata)) return Result.fail([issue("metadata", "Expected an object")])
-  const taken = Object.entries(reserved)
-    .filter(([key]) => Object.hasOwn(metadata, key))
-    .map(([key, why]): Issue => ({ path: ["metadata", key], message: `Expected no reserved key: ${why}` }))
+  const taken = Object.entries(reserved).flatMap(([key, why]) =>
+    broken(Object.hasOwn(metadata, key), ["metadata", key], `Expected no reserved key: ${why}`)
+  )
   const encoded = Result.mapError(encodeMetadata({ ...metadata, assembly_url: "-" }), (found) =>
-    Input.fromSchemaIssue(found).map(({ message, path }) => ({ message, path: ["metadata", ...path] }))
+    Input.fromSchemaIssue(found, ["metadata"])
   )
   return taken.length > 0
     ? Result.fail([...taken, ...issuesOf(encoded)])
@@ -261,6 +261,7 @@ export const check = (
 ): Effect.Effect<string | undefined, InvalidRequest> => {
   const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
   const found = [...settingIssues(options), ...issuesOf(header), ...sourceIssues(source, { ...options, isReplayed })]
-  const checked = (missing: Issues) => refuse("Upload", [...found, ...missing], Result.getOrUndefined(header))
-  return options?.checksum === undefined ? checked([]) : Effect.flatMap(missingDigest(options.checksum), checked)
+  return Effect.flatMap(missingDigest(options?.checksum), (missing) =>
+    refuse("Upload", [...found, ...missing], Result.getOrUndefined(header))
+  )
 }

@@ -4,6 +4,7 @@ import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import { Budget } from "@assembly-effect/auth/unstable/Budget"
+import type * as Gathering from "@assembly-effect/auth/unstable/Gathering"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
@@ -19,7 +20,6 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -51,6 +51,9 @@ export type Body<E = never> = Uint8Array | { readonly stream: Stream.Stream<Uint
 const isStream = <E>(body: Body<E> | undefined): body is Exclude<Body<E>, Uint8Array> =>
   body !== undefined && "stream" in body && "length" in body
 
+/** The header that every request except `discover` has. */
+export const version = { "tus-resumable": TusUpload.tusVersion } as const
+
 /** The method and the statuses of the successes of each request. tus 1.0.0 allows both statuses where there are two. */
 const requests = {
   create: { method: "POST", success: [201] },
@@ -73,19 +76,13 @@ interface Asked {
   readonly headers: Readonly<Record<string, string | undefined>>
 }
 
-/** The text of a body, and its error code if any. */
-interface Said {
-  readonly words: string
-  readonly code?: string | undefined
-}
-
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 
 /**
  * Reads the text of an error: the error line of a tus server (`<code>: <message>`), else the `message` or the code of
  * the service's error object, else the whole body.
  */
-const readSaid = (body: string, json: unknown): Said => {
+const readSaid = (body: string, json: unknown) => {
   const read = TusUpload.parseTusError(body)
   if (read._tag === "Line") return { words: `${read.code}: ${read.message}`, code: read.code }
   const { error, message } = Predicate.isObject(json) ? json : {}
@@ -189,34 +186,23 @@ const readHeaders = <A>(
  * Waits until a body may be sent, and for the budget of the account. These waits are not part of a time limit. A streamed
  * body does not wait for the bandwidth: its portions wait while they are sent, see `piece.ts`.
  */
-export const permit = (
+export const permit = Effect.fnUntraced(function* (
   request: TusError.RequestName,
   url: Redacted.Redacted,
   body?: Body<unknown>
-): Effect.Effect<void, ApiError.RateLimited | ApiError.TransportFailure> =>
-  Effect.contextWith((context: Context.Context<never>) => {
-    const bandwidth = Context.get(context, UploadBandwidth)
-    const budget = Context.get(context, Budget)
-    const passed =
-      bandwidth === undefined || body === undefined || isStream(body) ? Effect.void : bandwidth.whole(body.length)
-    if (budget === undefined) return passed
-    const asking = { url: Redacted.value(url), need: "request", until: Infinity } as const
-    return Effect.andThen(passed, Exchange.admit(budget, asking, { operation: `Tus.${request}` }))
-  })
+) {
+  const bandwidth = yield* UploadBandwidth
+  if (bandwidth !== undefined && body !== undefined && !isStream(body)) yield* bandwidth.whole(body.length)
+  const budget = yield* Budget
+  if (budget === undefined) return
+  const asking = { url: Redacted.value(url), need: "request", until: Infinity } as const
+  yield* Exchange.admit(budget, asking, { operation: `Tus.${request}` })
+})
 
 /** See `Tus.RequestTimeout`. */
 export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-effect/tus/RequestTimeout", {
   defaultValue: () => Duration.seconds(30)
 })
-
-/** Limits a wait for the server to {@link RequestTimeout}. */
-export const limited = <A, E, R, E2>(
-  wait: Effect.Effect<A, E, R>,
-  late: (after: Duration.Duration) => E2
-): Effect.Effect<A, E | E2, R> =>
-  Effect.flatMap(RequestTimeout, (duration) =>
-    Effect.timeoutOrElse(wait, { duration, orElse: () => Effect.fail(late(duration)) })
-  )
 
 /**
  * Limits the duration of requests without a body to `limit`. The time starts when the request is sent, so it does not
@@ -251,26 +237,18 @@ interface Request<A, B, E, E2> {
 }
 
 /** Sends a request that has its permit, and if the status is a success, reads the headers of the response. */
-const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>({
-  body,
-  headers,
-  limit,
-  read,
-  request,
-  stalled,
-  told,
-  url: to
-}: Request<A, B, E, E2>) =>
+const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>(given: Request<A, B, E, E2>) =>
   Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) => {
+    const { body, headers, read, request, told } = given
     const client = Context.get(context, HttpClient.HttpClient)
-    const url = Redacted.value(to)
+    const url = Redacted.value(given.url)
     const { host, origin, pathname, search } = new URL(url)
     const { method, success } = requests[request]
     const operation = `Tus.${request}`
     const lost = Exchange.toFailure({ host, operation })
+    const after = given.limit ?? (body === undefined ? Context.get(context, RequestTimeout) : Duration.infinity)
 
     const gathered = (content: Uint8Array | undefined) => {
-      const after = limit ?? (content === undefined ? Context.get(context, RequestTimeout) : Duration.infinity)
       const outgoing = {
         method,
         origin,
@@ -279,19 +257,17 @@ const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>
         body: content && { content: ownBytes(content), contentType: TusUpload.offsetOctetStream }
       }
       const limits = { maxBytes: maxErrorBytes, millis: Duration.toMillis(after), isDecidedByStatus: true } as const
-      return Effect.mapBoth(Sender.of(client)(outgoing, limits), {
-        onSuccess: (answer): StreamSender.Sent => ({ answer, declaresLength: true }),
-        onFailure: (error) => (error._tag === "Late" ? new TusError.Stalled({ request, host, after }) : lost(error))
-      })
+      return Effect.map(Sender.of(client)(outgoing, limits), (answer) => ({ answer, declaresLength: true }))
     }
     const streamed = ({ length, stream }: Exclude<Body<E>, Uint8Array>) => {
       const content = HttpBody.stream(stream, TusUpload.offsetOctetStream, Number(length))
       const outgoing = HttpClientRequest.make(method)(url, { headers, body: content })
-      return Effect.mapError(
-        // A body that is too long or never ends is ignored, because the headers already contain the result.
-        StreamSender.send(client, outgoing, maxErrorBytes, stalled),
-        (error) => (error._tag === "Lost" ? lost(error) : error)
-      )
+      // A body that is too long or never ends is ignored, because the headers already contain the result.
+      return StreamSender.send(client, outgoing, maxErrorBytes, given.stalled)
+    }
+    const toError = (error: Outcome.Lost | Gathering.Late | TusError.Stalled) => {
+      if (error._tag === "Stalled") return error
+      return error._tag === "Late" ? new TusError.Stalled({ request, host, after }) : lost(error)
     }
 
     const refused = (error: TusError.AnswerError) => {
@@ -301,7 +277,7 @@ const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>
         : Effect.andThen(budget.pause("request", error.retryAfter), Effect.fail(error))
     }
     const asked = { url, headers }
-    const sent = isStream(body) ? streamed(body) : gathered(body)
+    const sent = Effect.mapError(isStream(body) ? streamed(body) : gathered(body), toError)
     const answered = Effect.flatMap(sent, ({ answer, declaresLength }): Effect.Effect<B, TusError.AnswerError | E2> => {
       if (!success.some((status) => status === answer.status)) {
         return Effect.flatMap(toRefusal(request, asked, answer), refused)
@@ -317,6 +293,10 @@ const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>
 /** Sends a request when it is permitted. */
 export const send = <A, B, E = never, E2 extends { readonly _tag: string } = never>(asked: Request<A, B, E, E2>) =>
   Effect.andThen(permit(asked.request, asked.url, asked.body), exchange(asked))
+
+/** Requests the state of an upload, which the headers of the response describe. */
+export const sendOffset = <A>(url: UploadTarget.UploadUrl, read: Schema.ConstraintCodec<A, unknown>) =>
+  send({ request: "offset", url, headers: version, read, told: Result.succeed })
 
 /**
  * Sends a creation that has its permit, and returns the URL of the upload and its offset. `limit` is the time limit of
@@ -348,12 +328,7 @@ export const sendCreation = (
  */
 export const sendAppend = <E>(
   url: UploadTarget.UploadUrl,
-  {
-    body,
-    checksum,
-    length,
-    offset: start
-  }: {
+  appended: {
     readonly offset: TusUpload.Offset
     readonly body: Body<E>
     readonly length?: TusUpload.UploadLength | undefined
@@ -365,16 +340,16 @@ export const sendAppend = <E>(
     request: "append",
     url,
     headers: {
-      "tus-resumable": TusUpload.tusVersion,
-      "upload-offset": String(start),
-      ...(length === undefined ? undefined : { "upload-length": String(length) }),
-      ...(checksum === undefined ? undefined : { "upload-checksum": checksum })
+      ...version,
+      "upload-offset": String(appended.offset),
+      ...(appended.length === undefined ? undefined : { "upload-length": String(appended.length) }),
+      ...(appended.checksum === undefined ? undefined : { "upload-checksum": appended.checksum })
     },
-    body,
+    body: appended.body,
     ...limits,
     read: TusUpload.Appended,
     told: ({ "upload-offset": offset }, declaresLength, count) => {
-      count(offset - start)
+      count(offset - appended.offset)
       return Result.succeed({ offset, declaresLength })
     }
   })
@@ -391,17 +366,4 @@ export const concat = (target: UploadTarget.UploadTarget, parts: ReadonlyArray<U
     return path === pathname ? url : path
   })
   return `final;${urls.join(" ")}`
-}
-
-const longest = 8192
-
-/** Checks the length of the header `upload-concat` of these parts (spec.md, "Limits"). */
-export const checkConcat = (
-  target: UploadTarget.UploadTarget,
-  parts: ReadonlyArray<UploadTarget.UploadUrl>
-): Effect.Effect<void, InvalidRequest> => {
-  const { length } = concat(target, parts)
-  if (length <= longest) return Effect.void
-  const message = `Expected at most ${longest} characters of upload URLs, got ${length} for ${parts.length} parts`
-  return Effect.fail(new InvalidRequest({ operation: "Tus.create", issues: [{ path: ["upload-concat"], message }] }))
 }
