@@ -155,8 +155,6 @@ const shownState = ({ mtime, size }: FileState): string =>
     onSome: (time) => time.toISOString()
   })}`
 
-const timeOf = ({ mtime }: FileState): number | undefined => Option.getOrUndefined(mtime)?.getTime()
-
 /** Whether a path still leads to the same file, and not to a replacement. */
 const isSameFile = (now: FileState, before: FileState): boolean =>
   now.dev === before.dev && Option.getOrUndefined(now.ino) === Option.getOrUndefined(before.ino)
@@ -184,14 +182,14 @@ export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.
     const unreadable = unreadableAt(path)
     const info = yield* Effect.mapError(fs.stat(path), unreadable)
     if (info.type !== "File") return yield* Source.sourceFailed("Unreadable", `${path} is not a file`)
-    const unchanged = Effect.fnUntraced(function* (now: FileState) {
-      if (now.size !== info.size || timeOf(now) !== timeOf(info)) {
-        return yield* Source.sourceFailed("Changed", `${path}: was ${shownState(info)}, is ${shownState(now)}`)
-      }
-      if (!isSameFile(now, info)) {
-        return yield* Source.sourceFailed("Changed", `${path} was replaced by another file`)
-      }
-    })
+    const before = shownState(info)
+    const unchanged = (state: FileState) => {
+      const now = shownState(state)
+      if (now !== before) return Effect.fail(Source.sourceFailed("Changed", `${path}: was ${before}, is ${now}`))
+      return isSameFile(state, info)
+        ? Effect.void
+        : Effect.fail(Source.sourceFailed("Changed", `${path} was replaced by another file`))
+    }
 
     const pieceSize = { size: FilePieces.smallest }
     const open = Effect.mapError(fs.open(path), unreadable)
@@ -213,25 +211,20 @@ export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.
           yield* check(fs.stat(path))
           const file = yield* open
           const pieces = yield* FilePieces.reader(file, pieceSize)
-          let isFirst = true
+          // The open file is checked before its first piece is read, so that no byte of another file is sent, and before
+          // the last piece is sent, so that a complete upload contains the unchanged file.
+          yield* check(file.stat)
           return Stream.unfold(start, (position) =>
             Effect.gen(function* () {
               if (position >= end) {
-                if (isFirst) yield* check(file.stat)
                 pieces.done()
                 return undefined
               }
-              const piece = yield* Effect.mapError(pieces.next(position, end - position), unreadable)
-              if (Option.isNone(piece)) {
-                yield* check(file.stat)
-                return undefined
-              }
-              const next = position + BigInt(piece.value.length)
-              // The file is checked before the first piece is sent, so that no byte of another file is sent, and before
-              // the last piece, so that a complete upload contains the unchanged file.
-              if (isFirst || next >= end) yield* check(file.stat)
-              isFirst = false
-              return [piece.value, next] as const
+              const read = yield* Effect.mapError(pieces.next(position, end - position), unreadable)
+              const piece = Option.getOrUndefined(read)
+              const next = position + BigInt(piece?.length ?? 0)
+              if (piece === undefined || next >= end) yield* check(file.stat)
+              return piece && ([piece, next] as const)
             })
           )
         })
@@ -246,7 +239,7 @@ export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.
           ? Outgoing.collect(range(0n, size), size)
           : Effect.as(unchanged(found.info), found.bytes.subarray(0, Number(size)))
       )
-    const identity = Effect.sync(() => `path ${path} ${shownState(info)}`)
+    const identity = Effect.succeed(`path ${path} ${before}`)
     return Source.withWhole({ _tag: "Replayable", size, bytes: range, identity }, whole)
   })
 

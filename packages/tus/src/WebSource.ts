@@ -61,13 +61,13 @@ export const fromReadableStream = (
   _tag: "OneShot",
   size: options?.size,
   stream: Stream.unwrap(
-    Effect.map(Effect.try({ try: evaluate, catch: Source.failedWith }), (readable) => {
-      const description = problemOf(readable)
-      return description === undefined
-        ? Stream.fromReadableStream({ evaluate: () => readable, onError: Source.failedWith })
-        : Stream.fail(Source.sourceFailed("Unreadable", description))
+    Effect.gen(function* () {
+      const readable = yield* Effect.try({ try: evaluate, catch: Source.failedWith })
+      const problem = problemOf(readable)
+      if (problem !== undefined) return yield* Source.sourceFailed("Unreadable", problem)
+      return Stream.fromReadableStream({ evaluate: () => readable, onError: Source.failedWith })
     })
-  ).pipe(Stream.mapError(Source.failedWith))
+  )
 })
 
 // The text does not contain the URL, because the URL may contain a credential.

@@ -76,12 +76,9 @@ const make = (bytesPerSecond: number): Service => {
     )
 
   return {
-    whole: (bytes) =>
-      Effect.forEach(
-        Array.from({ length: Math.ceil(bytes / portion) }, (_, index) => Math.min(portion, bytes - index * portion)),
-        pass,
-        { discard: true }
-      ),
+    whole: Effect.fnUntraced(function* (bytes) {
+      for (let left = bytes; left > 0; left -= portion) yield* pass(Math.min(portion, left))
+    }),
     stream: (body, onWait) =>
       Pieces.mapPieces(
         Pieces.mapPieces(body, (piece) => Effect.succeed(portionsOf(piece))),

@@ -40,17 +40,13 @@ const lifetime = Duration.toMillis("1 hour")
  * Makes the sizes of the request bodies of one upload. `known` is the size that passed before at the same origin, and
  * `remember` is called with such a size.
  */
-export const make = ({
-  chunkSize,
-  known,
-  remember,
-  streams
-}: {
+export const make = (options: {
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly known: bigint | undefined
   readonly remember: (size: bigint) => void
 }) => {
+  const { chunkSize, known, remember, streams } = options
   const most = chunkSize === undefined ? undefined : BigInt(chunkSize)
   let slice = streams ? undefined : smaller(small, most ?? largestSlice)
   /** The limit after refused or cut bodies. It grows up to `ceiling`, half of what was refused or cut. */

@@ -154,22 +154,20 @@ export const identityOf = (source: Replayable): Effect.Effect<string, SourceFail
     const block = new Uint8Array(digestPiece)
     const digests: Array<Uint8Array> = []
     let filled = 0
-    const close = Effect.gen(function* () {
-      digests.push(yield* digest(Digest.sha256, block.slice(0, filled)))
-      filled = 0
+    let left = source.size
+    const add = Effect.fnUntraced(function* (piece: Uint8Array) {
+      for (let at = 0; at < piece.length;) {
+        const part = piece.subarray(at, at + digestPiece - filled)
+        block.set(part, filled)
+        filled += part.length
+        at += part.length
+        left -= BigInt(part.length)
+        if (filled < digestPiece && left > 0n) continue
+        digests.push(yield* digest(Digest.sha256, block.slice(0, filled)))
+        filled = 0
+      }
     })
-    yield* Stream.runForEach(exactly(source.bytes(0n, source.size), source.size), (piece) =>
-      Effect.gen(function* () {
-        for (let at = 0; at < piece.length;) {
-          const part = piece.subarray(at, at + digestPiece - filled)
-          block.set(part, filled)
-          filled += part.length
-          at += part.length
-          if (filled === digestPiece) yield* close
-        }
-      })
-    )
-    if (filled > 0) yield* close
+    yield* Stream.runForEach(exactly(source.bytes(0n, source.size), source.size), add)
     return `sha256/1MiB ${yield* sha256(Bytes.join(digests))}`
   })
 
@@ -215,10 +213,9 @@ export const replayable = (
     replayable: true,
     from: (offset, next) => {
       const start = base + offset
-      const end = start + next(limit - start)
-      const body = (bytes: Tus.Body<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
-      if (start === end) return Effect.succeed(body(new Uint8Array(0)))
-      const [stream, length] = [source.bytes(start, end), end - start]
+      const length = next(limit - start)
+      const stream = source.bytes(start, start + length)
+      const body = (bytes: Body["bytes"]): Body => ({ start: offset, end: offset + length, total: size, bytes })
       return streams
         ? Effect.succeed(body({ stream: exactly(stream, length), length }))
         : Effect.map(collect(stream, length), body)
@@ -305,7 +302,7 @@ export const oneShot = (
     let count = 0
     let hasEnded = false
 
-    const fill: Effect.Effect<void, SourceFailed> = Effect.gen(function* () {
+    const fill = Effect.gen(function* () {
       const more: Array<Uint8Array> = []
       while (!hasEnded && count <= windowSize) {
         const emitted = yield* Pull.catchDone(pull, () => Effect.undefined)
@@ -335,32 +332,24 @@ export const oneShot = (
 
     yield* fill
     const size = source.size ?? totalSize()
-    return {
-      size,
-      replayable: false,
-      from: (offset, next) =>
-        Effect.gen(function* () {
-          if (offset < start || offset > start + BigInt(count)) {
-            return yield* sourceFailed(
-              "NotReplayable",
-              `the server needs the byte ${offset}, but the source can be read only once and is at the byte ${start}`
-            )
-          }
-          yield* check
-          // The acknowledged bytes are not held while the next bytes are read.
-          const released = Number(offset - start)
-          held = range(held, released, count)
-          count -= released
-          start = offset
-          yield* fill
-          const length = smaller(next(BigInt(count)), BigInt(windowSize))
-          const parts = range(held, 0, Number(length))
-          return {
-            start: offset,
-            end: offset + length,
-            total: size ?? totalSize(),
-            bytes: streams ? { stream: inRegularPieces(parts), length } : Bytes.join(parts)
-          }
-        })
-    }
+    const from: Outgoing["from"] = Effect.fnUntraced(function* (offset, next) {
+      if (offset < start || offset > start + BigInt(count)) {
+        return yield* sourceFailed(
+          "NotReplayable",
+          `the server needs the byte ${offset}, but the source can be read only once and is at the byte ${start}`
+        )
+      }
+      yield* check
+      // The acknowledged bytes are not held while the next bytes are read.
+      const released = Number(offset - start)
+      held = range(held, released, count)
+      count -= released
+      start = offset
+      yield* fill
+      const length = smaller(next(BigInt(count)), BigInt(windowSize))
+      const parts = range(held, 0, Number(length))
+      const bytes = streams ? { stream: inRegularPieces(parts), length } : Bytes.join(parts)
+      return { start: offset, end: offset + length, total: size ?? totalSize(), bytes }
+    })
+    return { size, replayable: false, from }
   })
