@@ -135,18 +135,12 @@ export const append = <E>(
     readonly checksum?: string | undefined
   }
 ) =>
-  Effect.flatMap(Requests.sendAppend(url, options), ({ declaresLength, offset: reached }) =>
-    declaresLength || reached >= options.offset + BigInt(options.body.length)
-      ? Effect.succeed(reached)
-      : Effect.fail(
-          new ProtocolViolation({
-            request: "append",
-            host: Requests.hostOf(url),
-            status: 204,
-            description: "upload-offset is less than the sent bytes, and the request declared no length"
-          })
-        )
-  )
+  Effect.gen(function* () {
+    const { declaresLength, offset: reached } = yield* Requests.sendAppend(url, options)
+    if (declaresLength || reached >= options.offset + BigInt(options.body.length)) return reached
+    const description = "upload-offset is less than the sent bytes, and the request declared no length"
+    return yield* new ProtocolViolation({ request: "append", host: Requests.hostOf(url), status: 204, description })
+  })
 
 const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tusVersion) })
 
@@ -160,11 +154,7 @@ const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tus
 export const terminate = (url: UploadTarget.UploadUrl) =>
   Requests.send({ request: "terminate", url, headers: Requests.version, read: Terminated, told: () => Result.void })
 
-const list = (text: string | undefined): ReadonlyArray<string> =>
-  (text ?? "")
-    .split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "")
+const list = (text = ""): ReadonlyArray<string> => text.split(/[\s,]+/).filter((item) => item !== "")
 
 const Discovered = Schema.Struct({
   "tus-version": Schema.optionalKey(Schema.String),
@@ -214,7 +204,7 @@ export const download = (url: UploadTarget.UploadUrl) =>
       yield* Requests.permit("download", url)
       const asked = HttpClientRequest.get(from, { headers: Requests.version })
       const response = yield* inTime(Exchange.open(client, asked, subject))
-      if (response.status !== 200) return yield* Effect.flatMap(Requests.readError("download", response), Effect.fail)
+      if (response.status !== 200) return yield* Requests.refuseStream("download", response)
       return Stream.transformPull(Stream.mapError(response.stream, Exchange.toFailure(subject)), (pull) =>
         Effect.succeed(inTime(pull))
       )

@@ -85,25 +85,24 @@ const blobPart = 1024 * 1024
  * and another runtime emits the whole Blob as one piece.
  */
 const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8Array, Source.SourceFailed> =>
-  Stream.unfold(start, (at) => {
-    if (at >= end) return Effect.succeed(undefined)
-    const next = Math.min(end, at + blobPart)
-    return Effect.tryPromise({
-      try: async () => {
-        const memory = await blob.slice(at, next).arrayBuffer()
-        // `DataView` throws for every value that is no memory. `Uint8Array` would make zeros of a number.
-        return Bytes.own(memory) ?? new Uint8Array(new DataView(memory).buffer)
-      },
-      catch: () => Source.sourceFailed("Changed", "the Blob can no longer be read")
-    }).pipe(
-      Effect.filterOrFail(
-        ({ length }) => length === next - at,
-        ({ length }) =>
-          Source.sourceFailed("Changed", `a slice of the Blob has ${length} bytes instead of ${next - at}`)
-      ),
-      Effect.map((bytes) => [bytes, next] as const)
-    )
-  })
+  Stream.unfold(
+    start,
+    Effect.fnUntraced(function* (at: number) {
+      if (at >= end) return undefined
+      const next = Math.min(end, at + blobPart)
+      const bytes = yield* Effect.tryPromise({
+        try: async () => {
+          const memory = await blob.slice(at, next).arrayBuffer()
+          // `DataView` throws for every value that is no memory. `Uint8Array` would make zeros of a number.
+          return Bytes.own(memory) ?? new Uint8Array(new DataView(memory).buffer)
+        },
+        catch: () => Source.sourceFailed("Changed", "the Blob can no longer be read")
+      })
+      if (bytes.length === next - at) return [bytes, next] as const
+      const description = `a slice of the Blob has ${bytes.length} bytes instead of ${next - at}`
+      return yield* Source.sourceFailed("Changed", description)
+    })
+  )
 
 /** Whether a value can be read as a Blob. A Blob of another realm or of a class of its own can be read too. */
 const isBlob = (value: unknown): value is Blob =>
@@ -150,10 +149,7 @@ type FileState = Pick<FileSystem.File.Info, "dev" | "ino" | "mtime" | "size">
 
 /** The size and the modification time of a file, as text. */
 const shownState = ({ mtime, size }: FileState): string =>
-  `${BigInt(size)} bytes, modified ${Option.match(mtime, {
-    onNone: () => "at an unknown time",
-    onSome: (time) => time.toISOString()
-  })}`
+  `${size} bytes, modified ${Option.getOrUndefined(mtime)?.toISOString() ?? "at an unknown time"}`
 
 /** Whether a path still leads to the same file, and not to a replacement. */
 const isSameFile = (now: FileState, before: FileState): boolean =>
@@ -181,6 +177,7 @@ export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.
     const fs = yield* FileSystem.FileSystem
     const unreadable = unreadableAt(path)
     const info = yield* Effect.mapError(fs.stat(path), unreadable)
+    const { size } = info
     if (info.type !== "File") return yield* Source.sourceFailed("Unreadable", `${path} is not a file`)
     const before = shownState(info)
     const unchanged = (state: FileState) => {
@@ -193,7 +190,7 @@ export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.
 
     const pieceSize = { size: FilePieces.smallest }
     const open = Effect.mapError(fs.open(path), unreadable)
-    if (info.size === 0n) {
+    if (size === 0n) {
       // The size of a file in /proc is always 0.
       const first = yield* Effect.scoped(Effect.flatMap(open, (file) => Effect.mapError(file.readAlloc(1), unreadable)))
       if (Option.isSome(first)) {
@@ -203,7 +200,6 @@ export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.
     }
     const check = (state: Effect.Effect<FileState, PlatformError.PlatformError>) =>
       Effect.flatMap(Effect.mapError(state, unreadable), unchanged)
-    const size = BigInt(info.size)
     const range = (start: bigint, end: bigint) =>
       Stream.unwrap(
         Effect.gen(function* () {

@@ -119,22 +119,17 @@ export const make = (options: {
   Effect.gen(function* () {
     const tusUrl = yield* check("tus_url", options.tusUrl)
     const assemblySslUrl = yield* check("assembly_ssl_url", options.assemblySslUrl)
+    const baseUrl = options.baseUrl ?? tusUrl.replace(/\/resumable\/files\/?$/, "")
     const origins = yield* Effect.mapError(
-      Effect.fromResult(
-        ServiceOrigins.make(options.baseUrl ?? tusUrl.replace(/\/resumable\/files\/?$/, ""), options.origins)
-      ),
+      Effect.fromResult(ServiceOrigins.make(baseUrl, options.origins)),
       ([issue]) => refused(issue?.path[0] === "origins" ? "origins" : "tus_url", issue?.message ?? "")
     )
     return yield* within(tusUrl, assemblySslUrl, origins)
   })
 
-const within = (
-  tusUrl: string,
-  assemblySslUrl: string,
-  origins: ServiceOrigins.ServiceOrigins
-): Effect.Effect<UploadTarget, InvalidTarget> =>
+const within = (tusUrl: string, assemblySslUrl: string, origins: ServiceOrigins.ServiceOrigins) =>
   ServiceOrigins.includes(origins, tusUrl)
-    ? Effect.succeed({
+    ? Effect.succeed<UploadTarget>({
         [TypeId]: TypeId,
         tusUrl: checked(tusUrl),
         origin: new URL(tusUrl).origin,

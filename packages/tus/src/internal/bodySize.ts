@@ -111,10 +111,7 @@ export const make = (options: {
 export type BodySize = ReturnType<typeof make>
 
 /** {@link make} for an upload at a URL. A size that passed at the same origin is known. */
-export const at = (
-  url: string,
-  options: Pick<Parameters<typeof make>[0], "chunkSize" | "streams">
-): Effect.Effect<BodySize, never, HttpClient.HttpClient> =>
+export const at = (url: string, options: Pick<Parameters<typeof make>[0], "chunkSize" | "streams">) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
     const clock = yield* Clock.Clock

@@ -163,17 +163,16 @@ const isOffered = Effect.fnUntraced(function* <E>(upload: Upload<E>, algorithm: 
 })
 
 /**
- * Reads a body, which has at most `chunkSize` bytes, into memory, and computes its checksum. The bytes are read only
- * once, because the source may change between two reads.
+ * Reads a body, which has at most `chunkSize` bytes, into memory, and computes its checksum if the upload has checksums.
+ * The bytes are read only once, because the source may change between two reads. If the platform cannot stream, the body
+ * is an array, never a Blob: a `fetch` that does not know the class of the Blob would send the text `[object Blob]`.
  */
-export const sealed = Effect.fnUntraced(function* (body: Outgoing.Body, algorithm: Algorithm, streams: boolean) {
-  const bytes = yield* Outgoing.inMemory(body.bytes)
-  const digest = yield* Outgoing.digest(algorithms[algorithm], bytes)
-  return {
-    ...body,
-    bytes: streams ? { stream: Outgoing.inPieces(bytes), length: BigInt(bytes.length) } : bytes,
-    checksum: `${algorithm} ${Base64.encode(digest)}`
-  }
+export const sealed = Effect.fnUntraced(function* <E>(body: Outgoing.Body, { checksum, streams }: Upload<E>) {
+  const held = yield* Outgoing.inMemory(body.bytes)
+  const bytes = streams ? { stream: Outgoing.inPieces(held), length: BigInt(held.length) } : held
+  if (checksum === undefined) return { ...body, bytes }
+  const digest = yield* Outgoing.digest(algorithms[checksum], held)
+  return { ...body, bytes, checksum: `${checksum} ${Base64.encode(digest)}` }
 })
 
 /**

@@ -26,17 +26,6 @@ import { concat, hostOf, permit, sendCreation, version } from "./requests.ts"
 import type { Change } from "./uploadState.ts"
 
 /**
- * The errors of a creation. With a `TransportFailure`, no part of the request was sent: after a request that may have
- * been sent, the error is `CreationUnknown`.
- */
-export type CreationError =
-  | TusError.AnswerError
-  | TusError.Stalled
-  | TusError.CreationUnknown
-  | UploadTarget.UnsafeLocation
-  | ApiError.TransportFailure
-
-/**
  * An upload that was created, or found by its receipt.
  *
  * - `offset`: the number of stored bytes; undefined if it has to be requested.
@@ -62,8 +51,8 @@ export const newMarker: Effect.Effect<string> = WebCrypto.useSync((crypto) =>
 /** The entry of the marker in the header `upload-metadata`. */
 export const markerEntry = (marker: string): string => `${markerKey} ${Base64.encode(marker)}`
 
-/** The errors of one request, without those of a creation that may have been sent. */
-type RequestError = Exclude<CreationError, TusError.CreationUnknown>
+/** The errors of one request. A failure after which the upload may exist becomes `CreationUnknown`. */
+type RequestError = TusError.AnswerError | TusError.Stalled | UploadTarget.UnsafeLocation | ApiError.TransportFailure
 
 type Answer = Result.Result<Created, RequestError>
 
@@ -98,16 +87,6 @@ const outcome = (error: RequestError): "Refused" | "TurnedAway" | "Open" => {
 /** The target of an upload, and the policy that limits the time of a request. */
 type Asking = Pick<Context.Upload<unknown>, "policy" | "target">
 
-/**
- * A receipt: the URL of the upload, if the URL passed the checks of the target, and whether the upload is complete. The
- * upload is complete only if every value of the receipt is valid, and its sizes agree with each other and with the sent
- * size. If the sizes contradict each other, the offset can still be requested from the URL.
- */
-interface Receipt {
-  readonly url: UploadTarget.UploadUrl | undefined
-  readonly finished: boolean
-}
-
 type Json = Readonly<Record<PropertyKey, unknown>>
 
 const maxStatusBytes = 8 * 1024 * 1024
@@ -116,7 +95,7 @@ const maxStatusBytes = 8 * 1024 * 1024
  * The receipts in the Status of the Assembly, or none if the Status is not available within `stallTimeout`. A failed
  * request for the Status is not an error of the upload. A cache or a gateway may return the Status of another Assembly.
  */
-const all = ({ policy, target }: Asking): Effect.Effect<ReadonlyArray<Json>, never, HttpClient.HttpClient> =>
+const all = ({ policy, target }: Asking) =>
   Effect.gen(function* () {
     const http = yield* HttpClient.HttpClient
     const { origin, pathname, search } = new URL(Redacted.value(target.assemblySslUrl))
@@ -133,20 +112,22 @@ const all = ({ policy, target }: Asking): Effect.Effect<ReadonlyArray<Json>, nev
     return Array.isArray(receipts) ? receipts.filter(Predicate.isObject) : []
   }).pipe(Effect.orElseSucceed(() => []))
 
-const toBytes = (count: unknown): bigint | undefined =>
-  typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? BigInt(count) : undefined
-
 const urlOf = (target: UploadTarget.UploadTarget, { upload_url: url }: Json) =>
   typeof url === "string" ? Result.getOrUndefined(UploadTarget.resolve(target, url)) : undefined
 
-/** The only receipt that matches. If two receipts match, neither is used. */
+/**
+ * The only receipt that matches: the URL of the upload, if the URL passed the checks of the target, and whether the
+ * upload is complete. If two receipts match, neither is used. The upload is complete only if every value of the receipt
+ * is valid, and its sizes agree with each other and with the sent size. If the sizes contradict each other, the offset
+ * can still be requested from the URL.
+ */
 const find = (subject: Asking, sent: bigint | undefined, matches: (receipt: Json) => boolean) =>
-  Effect.map(all(subject), (receipts): Receipt | undefined => {
+  Effect.map(all(subject), (receipts) => {
     const [receipt, ...others] = receipts.filter(matches)
     if (receipt === undefined || others.length > 0) return undefined
-    const size = toBytes(receipt["size"])
-    const isWhole = size !== undefined && toBytes(receipt["offset"]) === size && (sent ?? size) === size
-    return { url: urlOf(subject.target, receipt), finished: receipt["finished"] === true && isWhole }
+    const { finished, offset, size } = receipt
+    const isWhole = Number.isSafeInteger(size) && offset === size && Number(sent ?? size) === size
+    return { url: urlOf(subject.target, receipt), finished: finished === true && isWhole }
   })
 
 /** Whether a receipt proves that all bytes of the upload at this URL are stored. */
@@ -178,20 +159,19 @@ export const ended = { description: "the process ended before the response arriv
  * Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. Reads the
  * receipts until one of them matches, with a pause between two reads.
  */
-export const recover = (
+export const recover = Effect.fnUntraced(function* (
   subject: Asking,
-  { marker, size }: Pick<Creation, "marker" | "size">,
+  sent: Pick<Creation, "marker" | "size">,
   why: Why
-): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
-  Effect.gen(function* () {
-    const isOurs = ({ user_meta: meta }: Json) => Predicate.isObject(meta) && meta[markerKey] === marker
-    for (let asked = 1; ; asked++) {
-      const { finished = false, url } = (yield* find(subject, size, isOurs)) ?? {}
-      if (url !== undefined) return { url, offset: undefined, finished }
-      if (asked === lookups) return yield* unknown(subject, why)
-      yield* Effect.sleep(Context.pollDelay(subject.policy, asked))
-    }
-  })
+) {
+  const isOurs = ({ user_meta: meta }: Json) => Predicate.isObject(meta) && meta[markerKey] === sent.marker
+  for (let asked = 1; ; asked++) {
+    const { finished = false, url } = (yield* find(subject, sent.size, isOurs)) ?? {}
+    if (url !== undefined) return { url, offset: undefined, finished }
+    if (asked === lookups) return yield* unknown(subject, why)
+    yield* Effect.sleep(Context.pollDelay(subject.policy, asked))
+  }
+})
 
 /**
  * The upload to create, and what is stored about its creation, so that a later process creates the upload only if it
@@ -233,10 +213,7 @@ const headersOf = <E>({ metadataHeader, target }: Context.Upload<E>, { isPart, m
 }
 
 /** Creates an upload. If the server did not process the request, the request is sent again after a pause. */
-export const once = <E>(
-  upload: Context.Upload<E>,
-  creation: Creation
-): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
+export const once = Effect.fnUntraced(function* <E>(upload: Context.Upload<E>, creation: Creation) {
   const { policy, store, target } = upload
   const { settle, update } = store
   const { body, created, parts, size } = creation
@@ -254,23 +231,21 @@ export const once = <E>(
   })
   /** Sends the request, and stores its result. */
   const recorded = settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
+  const pauseAfter = Context.retrying(upload)
 
-  return Effect.gen(function* () {
-    const pauseAfter = Context.retrying(upload)
-    for (let failures = 1; ; failures++) {
-      const permitted = yield* Effect.result(permit("create", target.tusUrl, body))
-      // `sending` says that a request may have been sent, so it is written after the wait.
-      const answer: Answer = Result.isFailure(permitted) ? Result.fail(permitted.failure) : yield* recorded
-      if (Result.isSuccess(answer)) return answer.success
-      const error = answer.failure
-      const did = outcome(error)
-      if (error._tag === "UnsafeLocation" || did === "Refused") return yield* Effect.fail(error)
-      if (error._tag === "Stalled" || did === "Open") {
-        const found = yield* recover(upload, creation, { description: error.message, cause: error })
-        yield* update(created(found))
-        return found
-      }
-      yield* pauseAfter(failures, error)
+  for (let failures = 1; ; failures++) {
+    const permitted = yield* Effect.result(permit("create", target.tusUrl, body))
+    // `sending` says that a request may have been sent, so it is written after the wait.
+    const answer: Answer = Result.isFailure(permitted) ? Result.fail(permitted.failure) : yield* recorded
+    if (Result.isSuccess(answer)) return answer.success
+    const error = answer.failure
+    const did = outcome(error)
+    if (error._tag === "UnsafeLocation" || did === "Refused") return yield* Effect.fail(error)
+    if (error._tag === "Stalled" || did === "Open") {
+      const found = yield* recover(upload, creation, { description: error.message, cause: error })
+      yield* update(created(found))
+      return found
     }
-  })
-}
+    yield* pauseAfter(failures, error)
+  }
+})

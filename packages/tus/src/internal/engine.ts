@@ -17,9 +17,9 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Tus from "../Tus.ts"
-import { type CreationUnknown, ProtocolViolation, type UploadError, UploadUntrusted } from "../TusError.ts"
+import { ProtocolViolation, type UploadError, UploadUntrusted } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import * as Creation from "./creation.ts"
 import { type Emit, paced, sums } from "./events.ts"
@@ -53,10 +53,7 @@ export const remove = (state: UploadState.UploadState, { stallTimeout }: Context
  * If the work of an upload fails or is interrupted, the orphans of its upload are removed. A failure and an interruption
  * wait for the removal only for a limited time.
  */
-const unlessDone = <A, E, R, S>(
-  work: Effect.Effect<A, E, R>,
-  { store }: Context.Upload<S>
-): Effect.Effect<A, E, R | HttpClient.HttpClient> => {
+const unlessDone = <A, E, R, S>(work: Effect.Effect<A, E, R>, { store }: Context.Upload<S>) => {
   // Failures are ignored: orphans that remain stay on the server until they expire.
   const free = Effect.suspend(() => eachOrphan(store.state(), (url) => Effect.option(Tus.terminate(url))))
   return work.pipe(
@@ -83,17 +80,12 @@ const look = Effect.fnUntraced(function* <E>(upload: Context.Upload<E>, url: Upl
   const found = yield* inTime(upload.policy.stallTimeout, sendOffset(url, FinalHeaders))
   const { "upload-length": told, "upload-offset": offset } = found
   if (told === length && offset === length) return undefined
-  const toError = (description: string) =>
-    new ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, description })
-  const isDeferred = told === undefined && found["upload-defer-length"] !== undefined
-  if (isDeferred || (told !== undefined && told !== length)) {
-    const other = isDeferred ? "deferred" : `${told}`
-    const description = `the parts have ${length} bytes, but the upload-length of the final upload is ${other}`
-    return yield* new UploadUntrusted({
-      host: hostOf(url),
-      description: toError(description).message,
-      mayBeWhole: true
-    })
+  const host = hostOf(url)
+  const toError = (description: string) => new ProtocolViolation({ request: "offset", host, status: 200, description })
+  const other = told ?? (found["upload-defer-length"] && "deferred")
+  if (other !== undefined && other !== length) {
+    const violation = toError(`the parts have ${length} bytes, but the upload-length of the final upload is ${other}`)
+    return yield* new UploadUntrusted({ host, description: violation.message, mayBeWhole: true })
   }
   return toError(`upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`)
 })
@@ -102,51 +94,44 @@ const look = Effect.fnUntraced(function* <E>(upload: Context.Upload<E>, url: Upl
 const mostGone = 5
 
 /** Requests the state until the final upload is complete, for at most `finishTimeout`. */
-const prove = <E>(
-  upload: Context.Upload<E>,
-  url: UploadUrl,
-  length: bigint
-): Effect.Effect<void, CreationUnknown | UploadUntrusted | E, HttpClient.HttpClient> =>
-  Effect.suspend(() => {
-    const { emit, policy, store } = upload
-    const pauseAfter = Context.retrying(upload)
-    let why: Creation.Why = { description: "the server did not report the offset of the final upload" }
-    const loop = Effect.gen(function* () {
-      for (let asked = 1, failures = 0, gone = 0; ; asked++) {
-        const looked = yield* Effect.result(look(upload, url, length))
-        const error = Result.merge(looked)
-        if (error === undefined) return
-        // A server may remove the URL of a complete upload.
-        if (error._tag === "UploadGone" && (yield* Creation.isFinished(upload, url, length))) return
-        if (error._tag === "UploadUntrusted") {
-          yield* Effect.uninterruptible(store.update(UploadState.untrusted(error)))
-          return yield* error
-        }
-        why = { description: error.message, cause: error }
-        if (Result.isSuccess(looked) || (error._tag === "UploadGone" && ++gone < mostGone)) {
-          const delay = Context.pollDelay(policy, asked)
-          const now = yield* Clock.currentTimeMillis
-          emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
-          yield* Effect.sleep(delay)
-        } else {
-          yield* Effect.mapError(pauseAfter(++failures, error), () => Creation.unknown(upload, why))
-        }
+const prove = Effect.fnUntraced(function* <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) {
+  const { emit, policy, store } = upload
+  const pauseAfter = Context.retrying(upload)
+  let why: Creation.Why = { description: "the server did not report the offset of the final upload" }
+  const loop = Effect.gen(function* () {
+    for (let asked = 1, failures = 0, gone = 0; ; asked++) {
+      const looked = yield* Effect.result(look(upload, url, length))
+      const error = Result.merge(looked)
+      if (error === undefined) return
+      // A server may remove the URL of a complete upload.
+      if (error._tag === "UploadGone" && (yield* Creation.isFinished(upload, url, length))) return
+      if (error._tag === "UploadUntrusted") {
+        yield* Effect.uninterruptible(store.update(UploadState.untrusted(error)))
+        return yield* error
       }
-    })
-    return Budget.timeoutOrElse(loop, {
-      duration: policy.finishTimeout,
-      orElse: () => Effect.fail(Creation.unknown(upload, why))
-    })
+      why = { description: error.message, cause: error }
+      if (Result.isSuccess(looked) || (error._tag === "UploadGone" && ++gone < mostGone)) {
+        const delay = Context.pollDelay(policy, asked)
+        const now = yield* Clock.currentTimeMillis
+        emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
+        yield* Effect.sleep(delay)
+      } else {
+        yield* Effect.mapError(pauseAfter(++failures, error), () => Creation.unknown(upload, why))
+      }
+    }
   })
+  yield* Budget.timeoutOrElse(loop, {
+    duration: policy.finishTimeout,
+    orElse: () => Effect.fail(Creation.unknown(upload, why))
+  })
+})
 
 /**
  * Adds the URL of the final upload to the state. If the response or a receipt shows that the final upload is complete,
  * the upload has completed, because no further request is necessary.
  */
-const found =
-  (length: bigint) =>
-  ({ finished, url }: Creation.Created): UploadState.Change =>
-    finished ? UploadState.completed(url, length) : UploadState.concatenated(url)
+const found = ({ finished, url }: Creation.Created, length: bigint): UploadState.Change =>
+  finished ? UploadState.completed(url, length) : UploadState.concatenated(url)
 
 /**
  * Creates the final upload, and adds its URL to the state. After a lost response, the creation is not repeated, and the
@@ -166,7 +151,7 @@ const concatenate = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUr
       marker,
       sending,
       refused: UploadState.replaced(before),
-      created: (final) => (isPart(final.url) ? sending : found(length)(final))
+      created: (final) => (isPart(final.url) ? sending : found(final, length))
     })
     if (isPart(url))
       return yield* Creation.unknown(upload, { description: "the final upload has the Location of a part" })
@@ -178,13 +163,15 @@ const concatenate = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUr
  * complete. The URL is unknown if an earlier run ended after it may have sent the creation. In this case the step
  * only searches for the final upload in the receipts, and adds its URL to the state.
  */
-const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Of<"Concatenating">) => {
-  if (url !== undefined)
-    return Effect.andThen(prove(upload, url, length), upload.store.update(UploadState.completed(url, length)))
-  return Creation.recover(upload, { marker, size: length }, Creation.ended).pipe(
-    Effect.flatMap((created) => upload.store.update(found(length)(created)))
-  )
-}
+const finish = Effect.fnUntraced(function* <E>(upload: Context.Upload<E>, state: UploadState.Of<"Concatenating">) {
+  const { length, marker, url } = state
+  if (url === undefined) {
+    const created = yield* Creation.recover(upload, { marker, size: length }, Creation.ended)
+    return yield* upload.store.update(found(created, length))
+  }
+  yield* prove(upload, url, length)
+  yield* upload.store.update(UploadState.completed(url, length))
+})
 
 /** Converts the events of one part to events of the whole upload. */
 const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emit): ((index: number) => Emit) => {
@@ -205,13 +192,13 @@ const longest = 8192
  */
 const storeParts = <E>(upload: Context.Upload<E>, source: Replayable, parts: ReadonlyArray<UploadState.Part>) =>
   Effect.gen(function* () {
-    const { concurrency, emit, streams, target } = upload
+    const { concurrency, emit, target } = upload
     const emitOfPart = emitOf(parts, source.size, emit)
     // A creation is not interrupted when another creation fails, because its part could then exist at an unknown URL.
     const results = yield* Effect.forEach(
       parts,
       ({ end, piece: state, start }, index) => {
-        const outgoing = Outgoing.replayable(source, { start, end, streams })
+        const outgoing = Outgoing.replayable(source, start, end)
         const piece = { ...upload, outgoing, place: UploadState.part(index), isPart: true, emit: emitOfPart(index) }
         return Effect.result(Effect.map(Piece.begin(piece, state), (created) => ({ start, end, piece, created })))
       },
@@ -245,44 +232,40 @@ const storeParts = <E>(upload: Context.Upload<E>, source: Replayable, parts: Rea
  * Sends every part, and then the creation of the final upload. After a failure or an interruption, the parts are
  * removed from the server, unless a later run can continue them, or the server may already have concatenated them.
  */
-const runParts = <E>(
-  upload: Context.Upload<E>,
-  source: Replayable,
-  { parts }: UploadState.Of<"Parts">
-): Effect.Effect<void, UploadError | E, HttpClient.HttpClient> => {
+const runParts = <E>(upload: Context.Upload<E>, source: Replayable, { parts }: UploadState.Of<"Parts">) => {
   const work = Effect.flatMap(storeParts(upload, source, parts), (urls) => concatenate(upload, urls, source.size))
   return upload.store.settle !== undefined ? work : unlessDone(work, upload)
 }
 
 /** Creates the upload of the whole source, or finds it, and sends its bytes. */
-const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) => {
-  const { chunkSize: windowSize = Outgoing.defaultSize, source, store, streams } = upload
-  const sendFrom = (outgoing: Outgoing.Outgoing) => {
+const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) =>
+  Effect.gen(function* () {
+    const { chunkSize = Outgoing.defaultSize, source, store } = upload
+    const outgoing =
+      source._tag === "OneShot"
+        ? yield* Outgoing.oneShot(source, chunkSize)
+        : Outgoing.replayable(source, 0n, source.size)
     const piece = { ...upload, outgoing, place: UploadState.whole, isPart: false }
-    return Effect.flatMap(Piece.begin(piece, state), (created) =>
-      Effect.flatMap(Piece.finish(piece, created), (length) => store.update(UploadState.completed(created.url, length)))
-    )
-  }
-  return source._tag === "OneShot"
-    ? Effect.scoped(Effect.flatMap(Outgoing.oneShot(source, { windowSize, streams }), sendFrom))
-    : sendFrom(Outgoing.replayable(source, { start: 0n, end: source.size, streams }))
-}
+    const created = yield* Piece.begin(piece, state)
+    const length = yield* Piece.finish(piece, created)
+    yield* store.update(UploadState.completed(created.url, length))
+  }).pipe(Effect.scoped)
 
 /**
  * The result of an upload that has ended. Fails with `UploadUntrusted` if its bytes are untrusted. Sends no request.
  */
 export const ended = (
-  { emit, target }: { readonly emit: Emit; readonly target: UploadTarget },
+  given: Pick<Options.Given, "emit" | "target">,
   state: UploadState.Of<"Completed" | "Untrusted">
-): Effect.Effect<UploadEvent.UploadResult, UploadUntrusted> =>
-  Effect.suspend(() => {
+) =>
+  Effect.gen(function* () {
     if (state._tag === "Untrusted") {
       const { mayBeWhole, description } = state
-      return Effect.fail(new UploadUntrusted({ host: hostOf(target.tusUrl), description, mayBeWhole }))
+      return yield* new UploadUntrusted({ host: hostOf(given.target.tusUrl), description, mayBeWhole })
     }
     const { length, url } = state
-    emit(UploadEvent.Completed({ url, length }))
-    return Effect.succeed({ url, length })
+    given.emit(UploadEvent.Completed({ url, length }))
+    return { url, length }
   })
 
 /** Performs all steps until the upload has completed. */
@@ -346,10 +329,7 @@ const start = (given: Options.Given, { existing, isTerminated = false }: Beginni
 }
 
 /** Runs an upload whose state is only in memory. */
-export const run = (
-  given: Options.Given,
-  beginning: Beginning = {}
-): Effect.Effect<UploadEvent.UploadResult, UploadError, HttpClient.HttpClient> =>
+export const run = (given: Options.Given, beginning: Beginning = {}) =>
   observed(given, false, (emit, header) => start({ ...given, emit }, beginning, header))
 
 /** Runs an upload of a job, whose options were checked with those of the job. */

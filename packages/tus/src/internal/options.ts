@@ -150,7 +150,8 @@ export const broken = (isBroken: boolean, path: Issue["path"], message: string):
 
 const checkSettings = Rules.checker(Settings)
 
-const settingIssues = (options: object): Issues => {
+/** The rules that the options of an upload break, except those of its metadata and of {@link missingDigest}. */
+export const settingIssues = (options: object): Issues => {
   if (!Input.isRecord(options)) return [{ path: [], message: "Expected an object" }]
   const keys = Object.keys(options).filter((key) => key !== "metadata")
   // Options with metadata alone need no check.
@@ -230,19 +231,9 @@ export const sourceIssues = (
   ]
 }
 
-/** The rules that the options of an upload break, except the rule of {@link missingDigest}. */
-export const issues = (options: object, metadata: Metadata | undefined): Issues => [
-  ...settingIssues(options),
-  ...(metadata === undefined ? [] : metadataIssues(metadata))
-]
-
-/** Fails with all broken rules at once. Without a broken rule, returns `otherwise`. */
-export const refuse = <A>(
-  operation: string,
-  found: Issues,
-  otherwise?: A
-): Effect.Effect<A | undefined, InvalidRequest> =>
-  found.length === 0 ? Effect.succeed(otherwise) : Effect.fail(new InvalidRequest({ operation, issues: found }))
+/** Fails with all broken rules at once. */
+export const refuse = (operation: string, found: Issues): Effect.Effect<void, InvalidRequest> =>
+  found.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation, issues: found }))
 
 /** An issue if `checksum` is set and this runtime cannot compute it. */
 export const missingDigest = (checksum: string | undefined): Effect.Effect<Issues> =>
@@ -254,14 +245,10 @@ export const missingDigest = (checksum: string | undefined): Effect.Effect<Issue
  * Fails if the options or the source of an upload break a rule. Returns the metadata as a header, see
  * {@link metadataHeader}.
  */
-export const check = (
-  source: UploadSource,
-  options: Partial<Options>,
-  isReplayed: boolean
-): Effect.Effect<string | undefined, InvalidRequest> => {
-  const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
-  const found = [...settingIssues(options), ...issuesOf(header), ...sourceIssues(source, { ...options, isReplayed })]
-  return Effect.flatMap(missingDigest(options?.checksum), (missing) =>
-    refuse("Upload", [...found, ...missing], Result.getOrUndefined(header))
-  )
-}
+export const check = (source: UploadSource, options: Partial<Options>, isReplayed: boolean) =>
+  Effect.gen(function* () {
+    const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
+    const found = [...settingIssues(options), ...issuesOf(header), ...sourceIssues(source, { ...options, isReplayed })]
+    yield* refuse("Upload", [...found, ...(yield* missingDigest(options?.checksum))])
+    return Result.getOrUndefined(header)
+  })

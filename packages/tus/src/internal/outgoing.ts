@@ -199,29 +199,17 @@ export interface Outgoing {
   readonly from: (offset: bigint, next: (left: bigint) => bigint) => Effect.Effect<Body, SourceFailed>
 }
 
-/**
- * The bodies for a range of a source that can be read again. If the platform cannot stream, a body is an array, never a
- * Blob: a `fetch` that does not know the class of the Blob would send the text `[object Blob]`.
- */
-export const replayable = (
-  source: Replayable,
-  { end: limit, start: base, streams }: { readonly start: bigint; readonly end: bigint; readonly streams: boolean }
-): Outgoing => {
-  const size = limit - base
-  return {
-    size,
-    replayable: true,
-    from: (offset, next) => {
-      const start = base + offset
-      const length = next(limit - start)
-      const stream = source.bytes(start, start + length)
-      const body = (bytes: Body["bytes"]): Body => ({ start: offset, end: offset + length, total: size, bytes })
-      return streams
-        ? Effect.succeed(body({ stream: exactly(stream, length), length }))
-        : Effect.map(collect(stream, length), body)
-    }
+/** The bodies for the range of a source from `base` to `limit`, which can be read again. */
+export const replayable = (source: Replayable, base: bigint, limit: bigint): Outgoing => ({
+  size: limit - base,
+  replayable: true,
+  from: (offset, next) => {
+    const start = base + offset
+    const length = next(limit - start)
+    const stream = exactly(source.bytes(start, start + length), length)
+    return Effect.succeed({ start: offset, end: offset + length, total: limit - base, bytes: { stream, length } })
   }
-}
+})
 
 /** The bytes of a body, in memory. */
 export const inMemory = (bytes: Body["bytes"]): Effect.Effect<Uint8Array, SourceFailed> =>
@@ -289,10 +277,7 @@ export const moving = Effect.fnUntraced(function* <E>(
  * may be sent again. The stream is read until more than `windowSize` bytes are held: at least one byte more, because
  * this byte shows that the stream continues. If the stream ends by then, its size is known.
  */
-export const oneShot = (
-  source: OneShot,
-  { streams, windowSize }: { readonly windowSize: number; readonly streams: boolean }
-): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
+export const oneShot = (source: OneShot, windowSize: number): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
   Effect.gen(function* () {
     // `Stream.toPull` would add the code of Effect's semaphores to a bundle.
     const pull = yield* Channel.toPullScoped(Stream.toChannel(source.stream), yield* Effect.scope)
@@ -347,8 +332,7 @@ export const oneShot = (
       start = offset
       yield* fill
       const length = smaller(next(BigInt(count)), BigInt(windowSize))
-      const parts = range(held, 0, Number(length))
-      const bytes = streams ? { stream: inRegularPieces(parts), length } : Bytes.join(parts)
+      const bytes = { stream: inRegularPieces(range(held, 0, Number(length))), length }
       return { start: offset, end: offset + length, total: size ?? totalSize(), bytes }
     })
     return { size, replayable: false, from }

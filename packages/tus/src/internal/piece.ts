@@ -115,19 +115,10 @@ const recover = Effect.fnUntraced(function* <E>(piece: Piece<E>, marker: string)
  * rule applies to a part. A part without a final upload is not an input of the Assembly, but only the service knows
  * whether the part has other effects.
  */
-export const begin = <E>(
-  piece: Piece<E>,
-  state: UploadState.Piece
-): Effect.Effect<UploadState.Of<"Created">, Creation.CreationError | SourceFailed | E, HttpClient.HttpClient> => {
-  switch (state._tag) {
-    case "Planned":
-      return create(piece)
-    case "Creating":
-      return recover(piece, state.marker)
-    case "Created":
-      return Effect.succeed(state)
-  }
-}
+export const begin = Effect.fnUntraced(function* <E>(piece: Piece<E>, state: UploadState.Piece) {
+  if (state._tag === "Created") return state
+  return yield* state._tag === "Creating" ? recover(piece, state.marker) : create(piece)
+})
 
 /** A piece at its URL. `isOwn` is false if an earlier run created the upload. */
 interface Sending<E> extends Piece<E> {
@@ -203,7 +194,7 @@ const append = <E>(
 const send = Effect.fnUntraced(function* <E>(piece: Sending<E>) {
   const { bodies, checksum, emit, outgoing, streams, transfer, url } = piece
   const next = yield* outgoing.from(transfer.acknowledged, (left) => bodies.next(left))
-  const body = checksum === undefined ? next : yield* Context.sealed(next, checksum, streams)
+  const body = streams && checksum === undefined ? next : yield* Context.sealed(next, piece)
   const { end, start, total } = body
   const host = hostOf(url)
   const isLast = total === end
@@ -256,17 +247,17 @@ const entriesOf = (header: string) =>
  * creation before more bytes are sent. Entries that others have added are ignored. `assembly_url` is not compared,
  * because the creation sets its value from the target. The error names the key that differs, without its values.
  */
-const verifyMetadata = <E>({ marker, metadataHeader, url }: Sending<E>, found: string) => {
+const verifyMetadata = Effect.fnUntraced(function* <E>({ marker, metadataHeader, url }: Sending<E>, found: string) {
   const told = entriesOf(found)
   const sent = entriesOf(metadataHeader + (marker === "" ? "" : `,${Creation.markerEntry(marker)}`))
   // A key that the server reports twice differs too.
   const toldOf = (key: string) => told.flatMap((entry) => (entry.key === key ? [entry.value] : []))
   const differing = sent.find(({ key, value }) => toldOf(key).join() !== value)
-  if (differing === undefined) return Effect.void
+  if (differing === undefined) return
   const expected = `the ${differing.key} of the creation`
   const mismatch = { host: hostOf(url), field: "upload-metadata", expected, found: "another" } as const
-  return Effect.fail(new TusError.UploadMismatch(mismatch))
-}
+  return yield* new TusError.UploadMismatch(mismatch)
+})
 
 /** Requests the offset of the upload from the server. */
 const ask = Effect.fnUntraced(function* <E>(piece: Sending<E>) {
@@ -316,36 +307,31 @@ const heal = Effect.fnUntraced(function* <E>(piece: Sending<E>, error: Context.R
 })
 
 /** Sends the bytes of a piece that the server does not have, and returns the length of the piece. */
-export const finish = <E>(
-  piece: Piece<E>,
-  { begun, marker, url }: UploadState.Of<"Created">
-): Effect.Effect<bigint, Context.RequestError | E, HttpClient.HttpClient> => {
+export const finish = Effect.fnUntraced(function* <E>(piece: Piece<E>, created: UploadState.Of<"Created">) {
+  const { begun, marker, url } = created
   const transfer = new Transfer(piece, url, begun)
-  if (transfer.isDone) return Effect.succeed(transfer.acknowledged)
-  return Effect.gen(function* () {
-    const sending: Sending<E> = {
-      ...piece,
-      url,
-      marker,
-      transfer,
-      isOwn: begun !== undefined,
-      pool: PieceMemory.poolOf(yield* HttpClient.HttpClient),
-      bodies: yield* BodySize.at(Redacted.value(url), piece),
-      pauseAfter: Context.retrying(piece)
-    }
-    // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection
-    // again. Without this turn, the first PATCH would open another connection.
-    yield* Effect.yieldNow
-    while (!transfer.isDone) {
-      const step = transfer.isAsking ? ask(sending) : send(sending)
-      yield* step.pipe(Effect.catch((error) => heal(sending, error)))
-    }
-    return transfer.acknowledged
-  }).pipe(
-    Effect.tapError((error): Effect.Effect<void, E> =>
-      error._tag === "UploadUntrusted"
-        ? Effect.uninterruptible(piece.store.update(UploadState.untrusted(error)))
-        : Effect.void
+  if (transfer.isDone) return transfer.acknowledged
+  const sending: Sending<E> = {
+    ...piece,
+    url,
+    marker,
+    transfer,
+    isOwn: begun !== undefined,
+    pool: PieceMemory.poolOf(yield* HttpClient.HttpClient),
+    bodies: yield* BodySize.at(Redacted.value(url), piece),
+    pauseAfter: Context.retrying(piece)
+  }
+  // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection
+  // again. Without this turn, the first PATCH would open another connection.
+  yield* Effect.yieldNow
+  while (!transfer.isDone) {
+    const step = transfer.isAsking ? ask(sending) : send(sending)
+    yield* step.pipe(
+      Effect.catch((error) => heal(sending, error)),
+      Effect.tapErrorTag("UploadUntrusted", (error) =>
+        Effect.uninterruptible(piece.store.update(UploadState.untrusted(error)))
+      )
     )
-  )
-}
+  }
+  return transfer.acknowledged
+})

@@ -119,47 +119,42 @@ const errors: { readonly [status: number]: new (refusal: Refusal) => TusError.An
   460: TusError.ChecksumMismatch
 }
 
-/** The error of a response whose status is not the expected success. */
-const toRefusal = (
-  request: TusError.RequestName,
-  asked: Asked,
-  answer: Outcome.Gathered
-): Effect.Effect<TusError.AnswerError> =>
-  Effect.map(Clock.currentTimeMillis, (now) => {
-    const { text: body } = Outcome.textOf(answer, maxErrorBytes)
-    const { headers, status } = answer
-    const json = Option.getOrUndefined(Outcome.parseJson(body))
-    const secrets = secretsOf(asked)
-    const { code, words } = readSaid(body, json)
-    const subject = {
-      host: hostOf(asked.url),
-      status,
-      // A response without text, such as a response to HEAD, says only its status.
-      description: Redaction.text(words, { secrets }) || `status ${status} without an explanation`,
-      ...(code === undefined ? undefined : { code: Redaction.code(code, secrets) }),
-      ...Exchange.requestIdOf(headers, secrets)
-    }
-    const retryAfter = Option.getOrUndefined(Outcome.wait(headers, json, now))
-    if (status === 429) {
-      const limit = { code: "RATE_LIMIT_REACHED", ...subject, operation: `Tus.${request}` }
-      return new ApiError.RateLimited({ ...limit, retryAfter: retryAfter ?? Duration.zero })
-    }
-    const refusal = { request, ...subject }
-    // These requests go to `tus_url`, where no upload can be gone: a gateway may know no such path.
-    const isAtTarget = request === "create" || request === "discover"
-    const Known = isAtTarget && errors[status] === TusError.UploadGone ? TusError.UploadRefused : errors[status]
-    if (Known !== undefined) return new Known(refusal)
-    if (Outcome.isRefusal(status)) return new TusError.UploadRefused(refusal)
-    if (status < 400) return new TusError.ProtocolViolation({ ...refusal, description: "unexpected status" })
-    return new TusError.ServerFailure(retryAfter === undefined ? refusal : { ...refusal, retryAfter })
-  })
+/** Fails with the error of a response whose status is not the expected success. A 429 pauses the budget of the account. */
+const refuse = Effect.fnUntraced(function* (request: TusError.RequestName, asked: Asked, answer: Outcome.Gathered) {
+  const { text: body } = Outcome.textOf(answer, maxErrorBytes)
+  const { headers, status } = answer
+  const json = Option.getOrUndefined(Outcome.parseJson(body))
+  const secrets = secretsOf(asked)
+  const { code, words } = readSaid(body, json)
+  const subject = {
+    host: hostOf(asked.url),
+    status,
+    // A response without text, such as a response to HEAD, says only its status.
+    description: Redaction.text(words, { secrets }) || `status ${status} without an explanation`,
+    ...(code === undefined ? undefined : { code: Redaction.code(code, secrets) }),
+    ...Exchange.requestIdOf(headers, secrets)
+  }
+  const wait = Option.getOrUndefined(Outcome.wait(headers, json, yield* Clock.currentTimeMillis))
+  if (status === 429) {
+    const retryAfter = wait ?? Duration.zero
+    const budget = yield* Budget
+    if (budget !== undefined) yield* budget.pause("request", retryAfter)
+    const limit = { code: "RATE_LIMIT_REACHED", ...subject, operation: `Tus.${request}` }
+    return yield* new ApiError.RateLimited({ ...limit, retryAfter })
+  }
+  const refusal = { request, ...subject }
+  // These requests go to `tus_url`, where no upload can be gone: a gateway may know no such path.
+  const isAtTarget = request === "create" || request === "discover"
+  const Known = isAtTarget && errors[status] === TusError.UploadGone ? TusError.UploadRefused : errors[status]
+  if (Known !== undefined) return yield* new Known(refusal)
+  if (Outcome.isRefusal(status)) return yield* new TusError.UploadRefused(refusal)
+  if (status < 400) return yield* new TusError.ProtocolViolation({ ...refusal, description: "unexpected status" })
+  return yield* new TusError.ServerFailure(wait === undefined ? refusal : { ...refusal, retryAfter: wait })
+})
 
-/** The error of a response that is read as a stream if its status is the expected success. */
-export const readError = (
-  request: TusError.RequestName,
-  response: HttpClientResponse.HttpClientResponse
-): Effect.Effect<TusError.AnswerError> =>
-  Effect.flatMap(Sender.gather(response, maxErrorBytes), (answer) => toRefusal(request, response.request, answer))
+/** Fails with the error of a response that would be read as a stream if its status were the expected success. */
+export const refuseStream = (request: TusError.RequestName, response: HttpClientResponse.HttpClientResponse) =>
+  Effect.flatMap(Sender.gather(response, maxErrorBytes), (answer) => refuse(request, response.request, answer))
 
 /**
  * Reads the headers of a response. The error names the headers that break a rule, without their values, because a value
@@ -186,18 +181,15 @@ const readHeaders = <A>(
  * Waits until a body may be sent, and for the budget of the account. These waits are not part of a time limit. A streamed
  * body does not wait for the bandwidth: its portions wait while they are sent, see `piece.ts`.
  */
-export const permit = Effect.fnUntraced(function* (
-  request: TusError.RequestName,
-  url: Redacted.Redacted,
-  body?: Body<unknown>
-) {
-  const bandwidth = yield* UploadBandwidth
-  if (bandwidth !== undefined && body !== undefined && !isStream(body)) yield* bandwidth.whole(body.length)
-  const budget = yield* Budget
-  if (budget === undefined) return
-  const asking = { url: Redacted.value(url), need: "request", until: Infinity } as const
-  yield* Exchange.admit(budget, asking, { operation: `Tus.${request}` })
-})
+export const permit = (request: TusError.RequestName, url: Redacted.Redacted, body?: Body<unknown>) =>
+  Effect.gen(function* () {
+    const bandwidth = yield* UploadBandwidth
+    if (bandwidth !== undefined && body !== undefined && !isStream(body)) yield* bandwidth.whole(body.length)
+    const budget = yield* Budget
+    if (budget === undefined) return
+    const asking = { url: Redacted.value(url), need: "request", until: Infinity } as const
+    yield* Exchange.admit(budget, asking, { operation: `Tus.${request}` })
+  })
 
 /** See `Tus.RequestTimeout`. */
 export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-effect/tus/RequestTimeout", {
@@ -215,8 +207,7 @@ export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect
  * A request, and how its response is read.
  *
  * - `told`: converts the headers of a success. `declaresLength`: whether the request declared the length of its body.
- *   `count` counts the bytes of the body that the response confirms. The span of the request has the result, so the
- *   result contains no URL in plain text.
+ *   The span of the request has the result, so the result contains no URL in plain text.
  * - `limit`: the time limit of a request whose body is not a stream: by default `RequestTimeout` without a body, and
  *   none with a body.
  * - `stalled`: fails when a request with a streamed body makes no progress.
@@ -227,11 +218,7 @@ interface Request<A, B, E, E2> {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Body<E> | undefined
   readonly read: Schema.ConstraintCodec<A, unknown>
-  readonly told: (
-    headers: A,
-    declaresLength: boolean,
-    count: (confirmed: bigint | undefined) => void
-  ) => Result.Result<B, E2>
+  readonly told: (headers: A, declaresLength: boolean) => Result.Result<B, E2>
   readonly limit?: Duration.Duration | undefined
   readonly stalled?: Effect.Effect<never, TusError.Stalled> | undefined
 }
@@ -270,21 +257,12 @@ const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>
       return error._tag === "Late" ? new TusError.Stalled({ request, host, after }) : lost(error)
     }
 
-    const refused = (error: TusError.AnswerError) => {
-      const budget = Context.get(context, Budget)
-      return budget === undefined || error._tag !== "RateLimited"
-        ? Effect.fail(error)
-        : Effect.andThen(budget.pause("request", error.retryAfter), Effect.fail(error))
-    }
     const asked = { url, headers }
     const sent = Effect.mapError(isStream(body) ? streamed(body) : gathered(body), toError)
     const answered = Effect.flatMap(sent, ({ answer, declaresLength }): Effect.Effect<B, TusError.AnswerError | E2> => {
-      if (!success.some((status) => status === answer.status)) {
-        return Effect.flatMap(toRefusal(request, asked, answer), refused)
-      }
-      const count = (confirmed: bigint | undefined) => Telemetry.counted(context, confirmed, BigInt(body?.length ?? 0))
+      if (!success.some((status) => status === answer.status)) return refuse(request, asked, answer)
       return Effect.fromResult(
-        Result.flatMap(readHeaders(request, read, asked, answer), (found) => told(found, declaresLength, count))
+        Result.flatMap(readHeaders(request, read, asked, answer), (found) => told(found, declaresLength))
       )
     })
     return Telemetry.requested(context, { name: operation, method, url }, answered)
@@ -315,12 +293,9 @@ export const sendCreation = (
     body,
     limit,
     read: TusUpload.Created,
-    told: ({ location, "upload-offset": offset = body === undefined ? 0n : undefined }, _, count) =>
-      Result.map(UploadTarget.resolve(target, location), (url) => {
-        count(offset)
-        return { url, offset }
-      })
-  })
+    told: ({ location, "upload-offset": offset = body === undefined ? 0n : undefined }) =>
+      Result.map(UploadTarget.resolve(target, location), (url) => ({ url, offset }))
+  }).pipe(Effect.tap(({ offset }) => Telemetry.counted(offset, body?.length)))
 
 /**
  * Appends bytes at an offset. Returns the offset that the server reports, and whether the request declared the length of
@@ -348,11 +323,8 @@ export const sendAppend = <E>(
     body: appended.body,
     ...limits,
     read: TusUpload.Appended,
-    told: ({ "upload-offset": offset }, declaresLength, count) => {
-      count(offset - appended.offset)
-      return Result.succeed({ offset, declaresLength })
-    }
-  })
+    told: ({ "upload-offset": offset }, declaresLength) => Result.succeed({ offset, declaresLength })
+  }).pipe(Effect.tap(({ offset }) => Telemetry.counted(offset - appended.offset, appended.body.length)))
 
 /**
  * The value of `upload-concat` for a final upload. A URL with the prefix of a proxy is sent as the path that the service

@@ -66,8 +66,10 @@ export * as Packing from "../internal/packing.ts"
  * @since 0.1.0
  * @category running
  */
-export const issues = (options: Options.RequestOptions, metadata: Options.Metadata): ReadonlyArray<Issue> =>
-  Options.issues(options, metadata)
+export const issues = (options: Options.RequestOptions, metadata: Options.Metadata): ReadonlyArray<Issue> => [
+  ...Options.settingIssues(options),
+  ...Options.metadataIssues(metadata)
+]
 
 /**
  * Whether a later run of the same job may succeed after this error of an upload: the failure was temporary, or it is
