@@ -159,19 +159,16 @@ export const ended = { description: "the process ended before the response arriv
  * Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. Reads the
  * receipts until one of them matches, with a pause between two reads.
  */
-export const recover = Effect.fnUntraced(function* (
-  subject: Asking,
-  sent: Pick<Creation, "marker" | "size">,
-  why: Why
-) {
-  const isOurs = ({ user_meta: meta }: Json) => Predicate.isObject(meta) && meta[markerKey] === sent.marker
-  for (let asked = 1; ; asked++) {
-    const { finished = false, url } = (yield* find(subject, sent.size, isOurs)) ?? {}
-    if (url !== undefined) return { url, offset: undefined, finished }
-    if (asked === lookups) return yield* unknown(subject, why)
-    yield* Effect.sleep(Context.pollDelay(subject.policy, asked))
-  }
-})
+export const recover = (subject: Asking, sent: Pick<Creation, "marker" | "size">, why: Why) =>
+  Effect.gen(function* () {
+    const isOurs = ({ user_meta: meta }: Json) => Predicate.isObject(meta) && meta[markerKey] === sent.marker
+    for (let asked = 1; ; asked++) {
+      const { finished = false, url } = (yield* find(subject, sent.size, isOurs)) ?? {}
+      if (url !== undefined) return { url, offset: undefined, finished }
+      if (asked === lookups) return yield* unknown(subject, why)
+      yield* Effect.sleep(Context.pollDelay(subject.policy, asked))
+    }
+  })
 
 /**
  * The upload to create, and what is stored about its creation, so that a later process creates the upload only if it

@@ -255,16 +255,16 @@ const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) =>
  * The result of an upload that has ended. Fails with `UploadUntrusted` if its bytes are untrusted. Sends no request.
  */
 export const ended = (
-  given: Pick<Options.Given, "emit" | "target">,
+  { emit, target }: Pick<Options.Given, "emit" | "target">,
   state: UploadState.Of<"Completed" | "Untrusted">
 ) =>
   Effect.gen(function* () {
     if (state._tag === "Untrusted") {
       const { mayBeWhole, description } = state
-      return yield* new UploadUntrusted({ host: hostOf(given.target.tusUrl), description, mayBeWhole })
+      return yield* new UploadUntrusted({ host: hostOf(target.tusUrl), description, mayBeWhole })
     }
     const { length, url } = state
-    given.emit(UploadEvent.Completed({ url, length }))
+    emit(UploadEvent.Completed({ url, length }))
     return { url, length }
   })
 

@@ -13,7 +13,7 @@ import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tus from "../Tus.ts"
-import { UploadBandwidth } from "./bandwidth.ts"
+import { cut, UploadBandwidth } from "./bandwidth.ts"
 import { failedWith, type OneShot, type Replayable, type SourceFailed, sourceFailed, wholeOf } from "./source.ts"
 
 /** Before small byte arrays are sent, they are joined until a piece has this size in bytes, or no array is left. */
@@ -22,15 +22,9 @@ const smallest = 64 * 1024
 /** The maximum size of a piece in bytes. A larger byte array is cut. */
 const memoryPiece = 256 * 1024
 
-const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
-  if (bytes.length <= memoryPiece) return bytes.length === 0 ? [] : [bytes]
-  const count = Math.ceil(bytes.length / memoryPiece)
-  return Array.from({ length: count }, (_, index) => bytes.subarray(index * memoryPiece, (index + 1) * memoryPiece))
-}
-
 /** Cuts large pieces of a stream into smaller pieces, so that progress or a stall becomes visible sooner. */
 export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
-  Pieces.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
+  Pieces.mapPieces(stream, (piece) => Effect.succeed(cut(piece, memoryPiece)))
 
 /** A piece as a `Uint8Array` of this realm. Fails for anything but an array of bytes, whatever its type says. */
 const own = (piece: Uint8Array): Effect.Effect<Uint8Array, SourceFailed> => {

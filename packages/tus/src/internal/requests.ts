@@ -154,7 +154,9 @@ const refuse = Effect.fnUntraced(function* (request: TusError.RequestName, asked
 
 /** Fails with the error of a response that would be read as a stream if its status were the expected success. */
 export const refuseStream = (request: TusError.RequestName, response: HttpClientResponse.HttpClientResponse) =>
-  Effect.flatMap(Sender.gather(response, maxErrorBytes), (answer) => refuse(request, response.request, answer))
+  Effect.flatMap(Sender.gather(response, maxErrorBytes), (answer): Effect.Effect<never, TusError.AnswerError> =>
+    refuse(request, response.request, answer)
+  )
 
 /**
  * Reads the headers of a response. The error names the headers that break a rule, without their values, because a value

@@ -19,8 +19,6 @@ const bytes = Metric.counter("assembly_upload_bytes", {
   incremental: true
 })
 
-const boundaries = Metric.exponentialBoundaries({ start: 1, factor: 2, count: 24 })
-
 /** The metrics for one outcome. An outcome is `success`, `interrupted`, `defect`, or the tag of an error. */
 const ofOutcome = (outcome: string) => ({
   count: Metric.counter("assembly_uploads", {
@@ -30,7 +28,7 @@ const ofOutcome = (outcome: string) => ({
   }),
   duration: Metric.histogram("assembly_upload_duration", {
     description: "Duration of uploads",
-    boundaries,
+    boundaries: Metric.exponentialBoundaries({ start: 1, factor: 2, count: 24 }),
     attributes: { outcome, time_unit: "milliseconds" }
   })
 })
