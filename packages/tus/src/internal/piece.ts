@@ -133,10 +133,9 @@ interface Sending<E> extends Piece<E> {
 
 /**
  * Sends one body. Returns the result of the request, see `sendAppend`, and the offset up to which bytes were given to the
- * HTTP client (`handed`). `onSent` is called with the number of sent bytes, and
- * with whether the whole body was sent. If the platform sends the body as a whole, its progress is unknown, and
- * `onSent` is not called. A source that dies or is interrupted ends the upload, because only a failure of the network
- * can be retried.
+ * HTTP client (`handed`). `onSent` is called with the number of sent bytes, and with whether the whole body was sent. If
+ * the platform sends the body as a whole, its progress is unknown, and `onSent` is not called. A source that dies or is
+ * interrupted ends the upload, because only a failure of the network can be retried.
  */
 const append = <E>(
   { policy, pool, url }: Sending<E>,
