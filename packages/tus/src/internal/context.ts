@@ -12,6 +12,7 @@ import * as Digest from "effect/crypto/Digest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -202,19 +203,29 @@ export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStr
   defaultValue: () => !isPage()
 })
 
+type Making<E> = Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient>
+
 /**
  * Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. `header` is
  * the metadata as a header, if it is known.
  */
-export const make = <E>({ options, ...given }: Options.Given, store: StateStore<E>, header?: string) =>
-  Effect.gen(function* () {
-    const streams = yield* CanStream
-    const policy = policyOf(yield* RetryPolicy.RetryPolicy, options)
+export const make = <E>(
+  { emit, options, source, target }: Options.Given,
+  store: StateStore<E>,
+  header?: string
+): Making<E> =>
+  // Every small upload passes here, so this is no generator, whose memory would be a part of its cost.
+  Effect.contextWith((context: Context.Context<HttpClient.HttpClient>): Making<E> => {
+    const streams = Context.get(context, CanStream)
+    const policy = policyOf(Context.get(context, RetryPolicy.RetryPolicy), options)
     const { checksum, chunkSize, metadata, parallel: concurrency = 1 } = options
     const encoded = header === undefined ? Options.metadataHeader(metadata) : Result.succeed(header)
-    if (Result.isFailure(encoded)) return yield* new InvalidRequest({ operation: "Upload", issues: encoded.failure })
-    const shared = { ...given, metadataHeader: encoded.success, streams, concurrency, policy, store }
-    const plain: Upload<E> = { ...shared, chunkSize, checksum: undefined }
-    if (checksum === undefined || !(yield* isOffered(plain, checksum))) return plain
-    return { ...shared, chunkSize: chunkSize ?? Outgoing.defaultSize, checksum }
+    if (Result.isFailure(encoded)) {
+      return Effect.fail(new InvalidRequest({ operation: "Upload", issues: encoded.failure }))
+    }
+    const shared = { target, source, metadataHeader: encoded.success, streams, concurrency, policy, emit, store }
+    const plain = { ...shared, chunkSize, checksum: undefined }
+    if (checksum === undefined) return Effect.succeed(plain)
+    const checked = { ...shared, chunkSize: chunkSize ?? Outgoing.defaultSize, checksum }
+    return Effect.map(isOffered(plain, checksum), (isThere) => (isThere ? checked : plain))
   })

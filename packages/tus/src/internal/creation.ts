@@ -210,7 +210,7 @@ const headersOf = <E>({ metadataHeader, target }: Context.Upload<E>, { isPart, m
 }
 
 /** Creates an upload. If the server did not process the request, the request is sent again after a pause. */
-export const once = Effect.fnUntraced(function* <E>(upload: Context.Upload<E>, creation: Creation) {
+export const once = <E>(upload: Context.Upload<E>, creation: Creation) => {
   const { policy, store, target } = upload
   const { settle, update } = store
   const { body, created, parts, size } = creation
@@ -229,20 +229,25 @@ export const once = Effect.fnUntraced(function* <E>(upload: Context.Upload<E>, c
   /** Sends the request, and stores its result. */
   const recorded = settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
   const pauseAfter = Context.retrying(upload)
-
-  for (let failures = 1; ; failures++) {
-    const permitted = yield* Effect.result(permit("create", target.tusUrl, body))
+  const attempt = Effect.matchEffect(permit("create", target.tusUrl, body), {
+    onFailure: (error): Effect.Effect<Answer> => Effect.succeed(Result.fail(error)),
     // `sending` says that a request may have been sent, so it is written after the wait.
-    const answer: Answer = Result.isFailure(permitted) ? Result.fail(permitted.failure) : yield* recorded
-    if (Result.isSuccess(answer)) return answer.success
-    const error = answer.failure
-    const did = outcome(error)
-    if (error._tag === "UnsafeLocation" || did === "Refused") return yield* Effect.fail(error)
-    if (error._tag === "Stalled" || did === "Open") {
-      const found = yield* recover(upload, creation, { description: error.message, cause: error })
-      yield* update(created(found))
-      return found
-    }
-    yield* pauseAfter(failures, error)
-  }
-})
+    onSuccess: () => recorded
+  })
+
+  const repeated = (
+    failures: number
+  ): Effect.Effect<Created, RequestError | TusError.CreationUnknown | E, HttpClient.HttpClient> =>
+    Effect.flatMap(attempt, (answer) => {
+      if (Result.isSuccess(answer)) return Effect.succeed(answer.success)
+      const error = answer.failure
+      const did = outcome(error)
+      if (error._tag === "UnsafeLocation" || did === "Refused") return Effect.fail(error)
+      if (error._tag === "Stalled" || did === "Open") {
+        const why = { description: error.message, cause: error }
+        return Effect.tap(recover(upload, creation, why), (found) => update(created(found)))
+      }
+      return Effect.flatMap(pauseAfter(failures, error), () => repeated(failures + 1))
+    })
+  return repeated(1)
+}

@@ -238,18 +238,18 @@ const runParts = <E>(upload: Context.Upload<E>, source: Replayable, { parts }: U
 }
 
 /** Creates the upload of the whole source, or finds it, and sends its bytes. */
-const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) =>
-  Effect.gen(function* () {
-    const { chunkSize = Outgoing.defaultSize, source, store } = upload
-    const outgoing =
-      source._tag === "OneShot"
-        ? yield* Outgoing.oneShot(source, chunkSize)
-        : Outgoing.replayable(source, 0n, source.size)
+const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) => {
+  const { chunkSize = Outgoing.defaultSize, source, store } = upload
+  const sendFrom = (outgoing: Outgoing.Outgoing) => {
     const piece = { ...upload, outgoing, place: UploadState.whole, isPart: false }
-    const created = yield* Piece.begin(piece, state)
-    const length = yield* Piece.finish(piece, created)
-    yield* store.update(UploadState.completed(created.url, length))
-  }).pipe(Effect.scoped)
+    return Effect.flatMap(Piece.begin(piece, state), (created) =>
+      Effect.flatMap(Piece.finish(piece, created), (length) => store.update(UploadState.completed(created.url, length)))
+    )
+  }
+  return source._tag === "OneShot"
+    ? Effect.scoped(Effect.flatMap(Outgoing.oneShot(source, chunkSize), sendFrom))
+    : sendFrom(Outgoing.replayable(source, 0n, source.size))
+}
 
 /**
  * The result of an upload that has ended. Fails with `UploadUntrusted` if its bytes are untrusted. Sends no request.
@@ -257,41 +257,37 @@ const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) =>
 export const ended = (
   { emit, target }: Pick<Options.Given, "emit" | "target">,
   state: UploadState.Of<"Completed" | "Untrusted">
-) =>
-  Effect.gen(function* () {
+): Effect.Effect<UploadEvent.UploadResult, UploadUntrusted> =>
+  Effect.suspend(() => {
     if (state._tag === "Untrusted") {
       const { mayBeWhole, description } = state
-      return yield* new UploadUntrusted({ host: hostOf(target.tusUrl), description, mayBeWhole })
+      return Effect.fail(new UploadUntrusted({ host: hostOf(target.tusUrl), description, mayBeWhole }))
     }
     const { length, url } = state
     emit(UploadEvent.Completed({ url, length }))
-    return { url, length }
+    return Effect.succeed({ url, length })
   })
 
 /** Performs all steps until the upload has completed. */
-export const perform = <E extends { readonly _tag: string }>(
-  upload: Context.Upload<E>
-): Effect.Effect<UploadEvent.UploadResult, UploadError | E, HttpClient.HttpClient> => {
+export const perform = <E extends { readonly _tag: string }>(upload: Context.Upload<E>) => {
   const { source, store } = upload
-  const steps = Effect.gen(function* () {
-    for (;;) {
-      const state = store.state()
-      switch (state._tag) {
-        case "Completed":
-        case "Untrusted":
-          return yield* ended(upload, state)
-        case "Parts":
-          yield* runParts(upload, yield* Options.replayable(source), state)
-          break
-        case "Concatenating":
-          yield* finish(upload, state)
-          break
-        default:
-          yield* sendWhole(upload, state)
-      }
+  const next = (): Effect.Effect<UploadEvent.UploadResult, UploadError | E, HttpClient.HttpClient> => {
+    const state = store.state()
+    switch (state._tag) {
+      case "Completed":
+      case "Untrusted":
+        return ended(upload, state)
+      case "Parts":
+        return Effect.flatMap(Options.replayable(source), (again) =>
+          Effect.flatMap(runParts(upload, again, state), next)
+        )
+      case "Concatenating":
+        return Effect.flatMap(finish(upload, state), next)
+      default:
+        return Effect.flatMap(sendWhole(upload, state), next)
     }
-  })
-  return Effect.tapError(steps, ({ _tag }) =>
+  }
+  return Effect.tapError(Effect.suspend(next), ({ _tag }) =>
     _tag === "UploadGone" ? Effect.option(store.update(UploadState.replaced(UploadState.planned))) : Effect.void
   )
 }

@@ -245,10 +245,10 @@ export const missingDigest = (checksum: string | undefined): Effect.Effect<Issue
  * Fails if the options or the source of an upload break a rule. Returns the metadata as a header, see
  * {@link metadataHeader}.
  */
-export const check = (source: UploadSource, options: Partial<Options>, isReplayed: boolean) =>
-  Effect.gen(function* () {
-    const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
-    const found = [...settingIssues(options), ...issuesOf(header), ...sourceIssues(source, { ...options, isReplayed })]
-    yield* refuse("Upload", [...found, ...(yield* missingDigest(options?.checksum))])
-    return Result.getOrUndefined(header)
-  })
+export const check = (source: UploadSource, options: Partial<Options>, isReplayed: boolean) => {
+  const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
+  const found = [...settingIssues(options), ...issuesOf(header), ...sourceIssues(source, { ...options, isReplayed })]
+  return Effect.flatMap(missingDigest(options?.checksum), (missing) =>
+    Effect.as(refuse("Upload", [...found, ...missing]), Result.getOrUndefined(header))
+  )
+}

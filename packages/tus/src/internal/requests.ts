@@ -184,13 +184,14 @@ const readHeaders = <A>(
  * body does not wait for the bandwidth: its portions wait while they are sent, see `piece.ts`.
  */
 export const permit = (request: TusError.RequestName, url: Redacted.Redacted, body?: Body<unknown>) =>
-  Effect.gen(function* () {
-    const bandwidth = yield* UploadBandwidth
-    if (bandwidth !== undefined && body !== undefined && !isStream(body)) yield* bandwidth.whole(body.length)
-    const budget = yield* Budget
-    if (budget === undefined) return
+  Effect.contextWith((context: Context.Context<never>) => {
+    const bandwidth = Context.get(context, UploadBandwidth)
+    const budget = Context.get(context, Budget)
+    const passed =
+      bandwidth === undefined || body === undefined || isStream(body) ? Effect.void : bandwidth.whole(body.length)
+    if (budget === undefined) return passed
     const asking = { url: Redacted.value(url), need: "request", until: Infinity } as const
-    yield* Exchange.admit(budget, asking, { operation: `Tus.${request}` })
+    return Effect.andThen(passed, Exchange.admit(budget, asking, { operation: `Tus.${request}` }))
   })
 
 /** See `Tus.RequestTimeout`. */
