@@ -106,11 +106,10 @@ const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8A
 
 /** Whether a value can be read as a Blob. A Blob of another realm or of a class of its own can be read too. */
 const isBlob = (value: unknown): value is Blob =>
-  Predicate.hasProperty(value, "size") &&
-  Number.isSafeInteger(value.size) &&
-  Predicate.hasProperty(value, "slice") &&
-  Predicate.hasProperty(value, "arrayBuffer") &&
-  typeof value.arrayBuffer === "function"
+  Predicate.isObject(value) &&
+  Number.isSafeInteger(value["size"]) &&
+  typeof value["slice"] === "function" &&
+  typeof value["arrayBuffer"] === "function"
 
 /**
  * Makes a source from a Blob, or from a File of a browser. The identity of a File is its name, size and modification

@@ -209,11 +209,7 @@ type Making<E> = Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpCli
  * Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. `header` is
  * the metadata as a header, if it is known.
  */
-export const make = <E>(
-  { emit, options, source, target }: Options.Given,
-  store: StateStore<E>,
-  header?: string
-): Making<E> =>
+export const make = <E>({ emit, options, source, target }: Options.Given, store: StateStore<E>, header?: string) =>
   // Every small upload passes here, so this is no generator, whose memory would be a part of its cost.
   Effect.contextWith((context: Context.Context<HttpClient.HttpClient>): Making<E> => {
     const streams = Context.get(context, CanStream)

@@ -153,13 +153,13 @@ export const unknown = ({ target }: Pick<Asking, "target">, why: Why) =>
   new TusError.CreationUnknown({ host: hostOf(target.tusUrl), ...why })
 
 /** Why no response to a creation is known, if an earlier run may have sent the creation. */
-export const ended = { description: "the process ended before the response arrived" }
+const ended = { description: "the process ended before the response arrived" }
 
 /**
  * Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. Reads the
  * receipts until one of them matches, with a pause between two reads.
  */
-export const recover = (subject: Asking, sent: Pick<Creation, "marker" | "size">, why: Why) =>
+export const recover = (subject: Asking, sent: Pick<Creation, "marker" | "size">, why: Why = ended) =>
   Effect.gen(function* () {
     const isOurs = ({ user_meta: meta }: Json) => Predicate.isObject(meta) && meta[markerKey] === sent.marker
     for (let asked = 1; ; asked++) {

@@ -163,15 +163,12 @@ const concatenate = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUr
  * complete. The URL is unknown if an earlier run ended after it may have sent the creation. In this case the step
  * only searches for the final upload in the receipts, and adds its URL to the state.
  */
-const finish = Effect.fnUntraced(function* <E>(upload: Context.Upload<E>, state: UploadState.Of<"Concatenating">) {
-  const { length, marker, url } = state
-  if (url === undefined) {
-    const created = yield* Creation.recover(upload, { marker, size: length }, Creation.ended)
-    return yield* upload.store.update(found(created, length))
-  }
-  yield* prove(upload, url, length)
-  yield* upload.store.update(UploadState.completed(url, length))
-})
+const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Of<"Concatenating">) =>
+  url === undefined
+    ? Effect.flatMap(Creation.recover(upload, { marker, size: length }), (created) =>
+        upload.store.update(found(created, length))
+      )
+    : Effect.andThen(prove(upload, url, length), upload.store.update(UploadState.completed(url, length)))
 
 /** Converts the events of one part to events of the whole upload. */
 const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emit): ((index: number) => Emit) => {

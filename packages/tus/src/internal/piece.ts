@@ -102,7 +102,7 @@ const create = Effect.fnUntraced(function* <E>(piece: Piece<E>) {
 const recover = Effect.fnUntraced(function* <E>(piece: Piece<E>, marker: string) {
   const { isPart, outgoing, place, store } = piece
   const { size } = outgoing
-  const { finished, url } = yield* Creation.recover(piece, { marker, size }, Creation.ended)
+  const { finished, url } = yield* Creation.recover(piece, { marker, size })
   const begun = finished && size !== undefined && !isPart ? { begun: { sent: size, offset: size } } : undefined
   const created: UploadState.Of<"Created"> = { _tag: "Created", marker, url, ...begun }
   yield* store.update(place(created))
@@ -150,12 +150,10 @@ const append = <E>(
 
     if (!("stream" in bytes)) {
       // The platform does not report when the last byte is sent, and the server stores the upload after the last byte.
-      const { finishTimeout, stallTimeout } = policy
-      const limit = end === total ? Duration.sum(stallTimeout, finishTimeout) : stallTimeout
+      const limit = end === total ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout
       return { handed: end, answer: yield* Effect.result(request(bytes, { limit })) }
     }
 
-    const { length } = bytes
     const lent = pool?.lend(bytes.stream)
     const moving = yield* Outgoing.moving(lent?.body ?? bytes.stream, onSent, (isAll) =>
       // After the last byte the server may take longer, because it stores the file. A limit that is too short would cause
@@ -176,7 +174,7 @@ const append = <E>(
     const stalled = Effect.flatMap(moving.late, (millis) =>
       Effect.fail(new TusError.Stalled({ request: "append", host: hostOf(url), after: Duration.millis(millis) }))
     )
-    const answer = yield* request({ length, stream }, { stalled }).pipe(
+    const answer = yield* request({ length: bytes.length, stream }, { stalled }).pipe(
       // Without this race, the HTTP client would report a broken connection instead of the error of the source.
       Effect.raceFirst(Deferred.await(failed)),
       Effect.catch((error): Effect.Effect<never, Context.RequestError> =>
