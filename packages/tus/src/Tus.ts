@@ -68,8 +68,6 @@ type First = {
   readonly body?: Requests.Body | undefined
 }
 
-const version = { "tus-resumable": TusUpload.tusVersion } as const
-
 type Encoder = (headers: unknown) => Effect.Effect<Readonly<Record<string, string>>, SchemaIssue.Issue>
 
 const encoders: { readonly [Tag in Creation["_tag"]]: Encoder } = {
@@ -92,7 +90,7 @@ const encoders: { readonly [Tag in Creation["_tag"]]: Encoder } = {
  */
 export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget, creation: Creation) {
   const encoded = encoders[creation._tag]({
-    ...version,
+    ...Requests.version,
     "upload-metadata": { ...creation.metadata, assembly_url: Redacted.value(target.assemblySslUrl) },
     ...(creation._tag === "Fixed" ? { "upload-length": creation.length } : undefined),
     ...(creation._tag === "Deferred" ? { "upload-defer-length": "1" } : undefined),
@@ -114,18 +112,11 @@ export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTa
  * @category requests
  */
 export const offset = (url: UploadTarget.UploadUrl) =>
-  Requests.send({
-    request: "offset",
-    url,
-    headers: version,
-    read: TusUpload.OffsetHeaders,
-    told: (headers) =>
-      Result.succeed({
-        offset: headers["upload-offset"],
-        length: headers["upload-length"],
-        metadata: headers["upload-metadata"]
-      })
-  })
+  Effect.map(Requests.sendOffset(url, TusUpload.OffsetHeaders), (headers) => ({
+    offset: headers["upload-offset"],
+    length: headers["upload-length"],
+    metadata: headers["upload-metadata"]
+  }))
 
 /**
  * Appends bytes at an offset and returns the new offset, which may be less than the end of the sent bytes if the request
@@ -144,18 +135,12 @@ export const append = <E>(
     readonly checksum?: string | undefined
   }
 ) =>
-  Effect.flatMap(Requests.sendAppend(url, options), ({ declaresLength, offset: reached }) =>
-    declaresLength || reached >= options.offset + BigInt(options.body.length)
-      ? Effect.succeed(reached)
-      : Effect.fail(
-          new ProtocolViolation({
-            request: "append",
-            host: Requests.hostOf(url),
-            status: 204,
-            description: "upload-offset is less than the sent bytes, and the request declared no length"
-          })
-        )
-  )
+  Effect.gen(function* () {
+    const { declaresLength, offset: reached } = yield* Requests.sendAppend(url, options)
+    if (declaresLength || reached >= options.offset + BigInt(options.body.length)) return reached
+    const description = "upload-offset is less than the sent bytes, and the request declared no length"
+    return yield* new ProtocolViolation({ request: "append", host: Requests.hostOf(url), status: 204, description })
+  })
 
 const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tusVersion) })
 
@@ -167,13 +152,9 @@ const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tus
  * @category requests
  */
 export const terminate = (url: UploadTarget.UploadUrl) =>
-  Requests.send({ request: "terminate", url, headers: version, read: Terminated, told: () => Result.void })
+  Requests.send({ request: "terminate", url, headers: Requests.version, read: Terminated, told: () => Result.void })
 
-const list = (text: string | undefined): ReadonlyArray<string> =>
-  (text ?? "")
-    .split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "")
+const list = (text = ""): ReadonlyArray<string> => text.split(/[\s,]+/).filter((item) => item !== "")
 
 const Discovered = Schema.Struct({
   "tus-version": Schema.optionalKey(Schema.String),
@@ -215,15 +196,17 @@ export const download = (url: UploadTarget.UploadUrl) =>
   Stream.suspend(() => {
     const from = Redacted.value(url)
     const subject = { operation: "Tus.download" }
-    const late = (after: Duration.Duration) => new Stalled({ request: "download", host: Requests.hostOf(url), after })
     const opened = Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
+      const after = yield* RequestTimeout
+      const late = new Stalled({ request: "download", host: Requests.hostOf(url), after })
+      const inTime = Effect.timeoutOrElse({ duration: after, orElse: () => Effect.fail(late) })
       yield* Requests.permit("download", url)
-      const asked = HttpClientRequest.get(from, { headers: version })
-      const response = yield* Requests.limited(Exchange.open(client, asked, subject), late)
-      if (response.status !== 200) return yield* Effect.flatMap(Requests.readError("download", response), Effect.fail)
+      const asked = HttpClientRequest.get(from, { headers: Requests.version })
+      const response = yield* inTime(Exchange.open(client, asked, subject))
+      if (response.status !== 200) return yield* Requests.refuseStream("download", response)
       return Stream.transformPull(Stream.mapError(response.stream, Exchange.toFailure(subject)), (pull) =>
-        Effect.succeed(Requests.limited(pull, late))
+        Effect.succeed(inTime(pull))
       )
     })
     return Stream.withSpan(Stream.unwrap(opened), "Tus.download", spanOf("GET", from))

@@ -245,6 +245,18 @@ export class UploadMismatch extends Expected.TaggedError<UploadMismatch>()("Uplo
   }
 }
 
+const answers = [
+  UploadGone,
+  UploadRefused,
+  OffsetConflict,
+  TooLarge,
+  UploadLocked,
+  ChecksumMismatch,
+  ServerFailure,
+  ProtocolViolation,
+  ApiError.RateLimited
+] as const
+
 /**
  * The errors that the response to any request of `Tus` can cause. The response to `Tus.create` can also cause
  * `UnsafeLocation`.
@@ -252,16 +264,7 @@ export class UploadMismatch extends Expected.TaggedError<UploadMismatch>()("Uplo
  * @since 0.1.0
  * @category errors
  */
-export type AnswerError =
-  | UploadGone
-  | UploadRefused
-  | OffsetConflict
-  | TooLarge
-  | UploadLocked
-  | ChecksumMismatch
-  | ServerFailure
-  | ProtocolViolation
-  | ApiError.RateLimited
+export type AnswerError = InstanceType<(typeof answers)[number]>
 
 /**
  * The errors of `Upload`, as a Schema, so that an error can be stored or sent. The errors of the journal
@@ -274,14 +277,7 @@ export type AnswerError =
  * @category errors
  */
 export const UploadError = Schema.Union([
-  UploadGone,
-  UploadRefused,
-  OffsetConflict,
-  TooLarge,
-  UploadLocked,
-  ChecksumMismatch,
-  ServerFailure,
-  ProtocolViolation,
+  ...answers,
   Stalled,
   CreationUnknown,
   UploadMismatch,
@@ -291,7 +287,6 @@ export const UploadError = Schema.Union([
   SourceFailed,
   ...JournalError.errors,
   InvalidRequest,
-  ApiError.RateLimited,
   ApiError.TransportFailure
 ])
 

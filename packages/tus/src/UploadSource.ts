@@ -85,33 +85,31 @@ const blobPart = 1024 * 1024
  * and another runtime emits the whole Blob as one piece.
  */
 const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8Array, Source.SourceFailed> =>
-  Stream.unfold(start, (at) => {
-    if (at >= end) return Effect.succeed(undefined)
-    const next = Math.min(end, at + blobPart)
-    return Effect.tryPromise({
-      try: async () => {
-        const memory = await blob.slice(at, next).arrayBuffer()
-        // `DataView` throws for every value that is no memory. `Uint8Array` would make zeros of a number.
-        return Bytes.own(memory) ?? new Uint8Array(new DataView(memory).buffer)
-      },
-      catch: () => Source.sourceFailed("Changed", "the Blob can no longer be read")
-    }).pipe(
-      Effect.filterOrFail(
-        ({ length }) => length === next - at,
-        ({ length }) =>
-          Source.sourceFailed("Changed", `a slice of the Blob has ${length} bytes instead of ${next - at}`)
-      ),
-      Effect.map((bytes) => [bytes, next] as const)
-    )
-  })
+  Stream.unfold(
+    start,
+    Effect.fnUntraced(function* (at: number) {
+      if (at >= end) return undefined
+      const next = Math.min(end, at + blobPart)
+      const bytes = yield* Effect.tryPromise({
+        try: async () => {
+          const memory = await blob.slice(at, next).arrayBuffer()
+          // `DataView` throws for every value that is no memory. `Uint8Array` would make zeros of a number.
+          return Bytes.own(memory) ?? new Uint8Array(new DataView(memory).buffer)
+        },
+        catch: () => Source.sourceFailed("Changed", "the Blob can no longer be read")
+      })
+      if (bytes.length === next - at) return [bytes, next] as const
+      const description = `a slice of the Blob has ${bytes.length} bytes instead of ${next - at}`
+      return yield* Source.sourceFailed("Changed", description)
+    })
+  )
 
 /** Whether a value can be read as a Blob. A Blob of another realm or of a class of its own can be read too. */
 const isBlob = (value: unknown): value is Blob =>
-  Predicate.hasProperty(value, "size") &&
-  Number.isSafeInteger(value.size) &&
-  Predicate.hasProperty(value, "slice") &&
-  Predicate.hasProperty(value, "arrayBuffer") &&
-  typeof value.arrayBuffer === "function"
+  Predicate.isObject(value) &&
+  Number.isSafeInteger(value["size"]) &&
+  typeof value["slice"] === "function" &&
+  typeof value["arrayBuffer"] === "function"
 
 /**
  * Makes a source from a Blob, or from a File of a browser. The identity of a File is its name, size and modification
@@ -150,12 +148,7 @@ type FileState = Pick<FileSystem.File.Info, "dev" | "ino" | "mtime" | "size">
 
 /** The size and the modification time of a file, as text. */
 const shownState = ({ mtime, size }: FileState): string =>
-  `${BigInt(size)} bytes, modified ${Option.match(mtime, {
-    onNone: () => "at an unknown time",
-    onSome: (time) => time.toISOString()
-  })}`
-
-const timeOf = ({ mtime }: FileState): number | undefined => Option.getOrUndefined(mtime)?.getTime()
+  `${size} bytes, modified ${Option.getOrUndefined(mtime)?.toISOString() ?? "at an unknown time"}`
 
 /** Whether a path still leads to the same file, and not to a replacement. */
 const isSameFile = (now: FileState, before: FileState): boolean =>
@@ -183,19 +176,20 @@ export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.
     const fs = yield* FileSystem.FileSystem
     const unreadable = unreadableAt(path)
     const info = yield* Effect.mapError(fs.stat(path), unreadable)
+    const { size } = info
     if (info.type !== "File") return yield* Source.sourceFailed("Unreadable", `${path} is not a file`)
-    const unchanged = Effect.fnUntraced(function* (now: FileState) {
-      if (now.size !== info.size || timeOf(now) !== timeOf(info)) {
-        return yield* Source.sourceFailed("Changed", `${path}: was ${shownState(info)}, is ${shownState(now)}`)
-      }
-      if (!isSameFile(now, info)) {
-        return yield* Source.sourceFailed("Changed", `${path} was replaced by another file`)
-      }
-    })
+    const before = shownState(info)
+    const unchanged = (state: FileState) => {
+      const now = shownState(state)
+      if (now !== before) return Effect.fail(Source.sourceFailed("Changed", `${path}: was ${before}, is ${now}`))
+      return isSameFile(state, info)
+        ? Effect.void
+        : Effect.fail(Source.sourceFailed("Changed", `${path} was replaced by another file`))
+    }
 
     const pieceSize = { size: FilePieces.smallest }
     const open = Effect.mapError(fs.open(path), unreadable)
-    if (info.size === 0n) {
+    if (size === 0n) {
       // The size of a file in /proc is always 0.
       const first = yield* Effect.scoped(Effect.flatMap(open, (file) => Effect.mapError(file.readAlloc(1), unreadable)))
       if (Option.isSome(first)) {
@@ -205,7 +199,6 @@ export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.
     }
     const check = (state: Effect.Effect<FileState, PlatformError.PlatformError>) =>
       Effect.flatMap(Effect.mapError(state, unreadable), unchanged)
-    const size = BigInt(info.size)
     const range = (start: bigint, end: bigint) =>
       Stream.unwrap(
         Effect.gen(function* () {
@@ -213,25 +206,20 @@ export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.
           yield* check(fs.stat(path))
           const file = yield* open
           const pieces = yield* FilePieces.reader(file, pieceSize)
-          let isFirst = true
+          // The open file is checked before its first piece is read, so that no byte of another file is sent, and before
+          // the last piece is sent, so that a complete upload contains the unchanged file.
+          yield* check(file.stat)
           return Stream.unfold(start, (position) =>
             Effect.gen(function* () {
               if (position >= end) {
-                if (isFirst) yield* check(file.stat)
                 pieces.done()
                 return undefined
               }
-              const piece = yield* Effect.mapError(pieces.next(position, end - position), unreadable)
-              if (Option.isNone(piece)) {
-                yield* check(file.stat)
-                return undefined
-              }
-              const next = position + BigInt(piece.value.length)
-              // The file is checked before the first piece is sent, so that no byte of another file is sent, and before
-              // the last piece, so that a complete upload contains the unchanged file.
-              if (isFirst || next >= end) yield* check(file.stat)
-              isFirst = false
-              return [piece.value, next] as const
+              const read = yield* Effect.mapError(pieces.next(position, end - position), unreadable)
+              const piece = Option.getOrUndefined(read)
+              const next = position + BigInt(piece?.length ?? 0)
+              if (piece === undefined || next >= end) yield* check(file.stat)
+              return piece && ([piece, next] as const)
             })
           )
         })
@@ -246,7 +234,7 @@ export const fromPath = (path: string): Effect.Effect<Source.Replayable, Source.
           ? Outgoing.collect(range(0n, size), size)
           : Effect.as(unchanged(found.info), found.bytes.subarray(0, Number(size)))
       )
-    const identity = Effect.sync(() => `path ${path} ${shownState(info)}`)
+    const identity = Effect.succeed(`path ${path} ${before}`)
     return Source.withWhole({ _tag: "Replayable", size, bytes: range, identity }, whole)
   })
 

@@ -90,11 +90,7 @@ const decodeUrl = SchemaParser.decodeUnknownResult(SecureUrl.SecureUrl)
  * the text may contain a secret or come from an attacker.
  */
 const secureUrl = (text: string): Result.Result<string, string> =>
-  Result.mapError(decodeUrl(text), (issue) =>
-    Input.fromSchemaIssue(issue)
-      .map(({ message }) => message)
-      .join("; ")
-  )
+  Result.mapError(decodeUrl(text), (issue) => Input.fromSchemaIssue(issue)[0]?.message ?? "")
 
 const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
 
@@ -123,22 +119,17 @@ export const make = (options: {
   Effect.gen(function* () {
     const tusUrl = yield* check("tus_url", options.tusUrl)
     const assemblySslUrl = yield* check("assembly_ssl_url", options.assemblySslUrl)
+    const baseUrl = options.baseUrl ?? tusUrl.replace(/\/resumable\/files\/?$/, "")
     const origins = yield* Effect.mapError(
-      Effect.fromResult(
-        ServiceOrigins.make(options.baseUrl ?? tusUrl.replace(/\/resumable\/files\/?$/, ""), options.origins)
-      ),
+      Effect.fromResult(ServiceOrigins.make(baseUrl, options.origins)),
       ([issue]) => refused(issue?.path[0] === "origins" ? "origins" : "tus_url", issue?.message ?? "")
     )
     return yield* within(tusUrl, assemblySslUrl, origins)
   })
 
-const within = (
-  tusUrl: string,
-  assemblySslUrl: string,
-  origins: ServiceOrigins.ServiceOrigins
-): Effect.Effect<UploadTarget, InvalidTarget> =>
+const within = (tusUrl: string, assemblySslUrl: string, origins: ServiceOrigins.ServiceOrigins) =>
   ServiceOrigins.includes(origins, tusUrl)
-    ? Effect.succeed({
+    ? Effect.succeed<UploadTarget>({
         [TypeId]: TypeId,
         tusUrl: checked(tusUrl),
         origin: new URL(tusUrl).origin,
@@ -179,6 +170,9 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
  */
 const originPart = /^https?:\/\/[^/]*/i
 
+/** A path at the origin of `tus_url` that breaks no rule, whatever the other rules are. */
+const usualPath = /^\/resumable\/files\/[A-Za-z0-9_-]+$/
+
 /**
  * Checks an upload URL, such as the `location` in the response to a creation. `location` must be a path, or a URL whose
  * origin `target` permits; the scheme of this URL may be missing (`//host/path`). The path must be
@@ -190,26 +184,18 @@ const originPart = /^https?:\/\/[^/]*/i
  */
 export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> => {
   const { origin, origins } = target
-  const path = location.startsWith(`${origin}/`) ? location.slice(origin.length) : location
-  return origins.prefix === "" && usualPath.test(path)
-    ? Result.succeed(checked(origin + path))
-    : resolveAny(target, location)
-}
-
-/** A path at the origin of `tus_url` that breaks no rule, whatever the other rules are. */
-const usualPath = /^\/resumable\/files\/[A-Za-z0-9_-]+$/
-
-const resolveAny = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> => {
+  const own = location.startsWith(`${origin}/`) ? location.slice(origin.length) : location
+  if (origins.prefix === "" && usualPath.test(own)) return Result.succeed(checked(origin + own))
   const refuse = (rule: string) => Result.fail(new UnsafeLocation({ rule }))
-  const whole = location.startsWith("//") ? new URL(target.origin).protocol + location : location
+  const whole = location.startsWith("//") ? new URL(origin).protocol + location : location
   const path = whole.replace(originPart, "")
-  if (Result.isFailure(decodePath(ServiceOrigins.withoutPrefix(target.origins, path)))) {
-    return refuse(`its path is not ${target.origins.prefix}/resumable/files/<id>[/…]`)
+  if (Result.isFailure(decodePath(ServiceOrigins.withoutPrefix(origins, path)))) {
+    return refuse(`its path is not ${origins.prefix}/resumable/files/<id>[/…]`)
   }
-  const url = secureUrl(path === whole ? target.origin + path : whole)
+  const url = secureUrl(path === whole ? origin + path : whole)
   if (Result.isFailure(url)) return refuse(url.failure)
   if (ServiceOrigins.originOf(url.success) === undefined) return refuse("its host is not in its canonical form")
-  if (!ServiceOrigins.includes(target.origins, url.success)) return refuse(foreign(url.success))
+  if (!ServiceOrigins.includes(origins, url.success)) return refuse(foreign(url.success))
   return Result.succeed(checked(new URL(url.success).href))
 }
 

@@ -61,13 +61,13 @@ export const fromReadableStream = (
   _tag: "OneShot",
   size: options?.size,
   stream: Stream.unwrap(
-    Effect.map(Effect.try({ try: evaluate, catch: Source.failedWith }), (readable) => {
-      const description = problemOf(readable)
-      return description === undefined
-        ? Stream.fromReadableStream({ evaluate: () => readable, onError: Source.failedWith })
-        : Stream.fail(Source.sourceFailed("Unreadable", description))
+    Effect.gen(function* () {
+      const readable = yield* Effect.try({ try: evaluate, catch: Source.failedWith })
+      const problem = problemOf(readable)
+      if (problem !== undefined) return yield* Source.sourceFailed("Unreadable", problem)
+      return Stream.fromReadableStream({ evaluate: () => readable, onError: Source.failedWith })
     })
-  ).pipe(Stream.mapError(Source.failedWith))
+  )
 })
 
 // The text does not contain the URL, because the URL may contain a credential.
@@ -239,7 +239,7 @@ export const fromResult = (
     }
     const size = BigInt(file.size)
     const md5hash = Md5.ofFile(file)
-    const { source, total } = yield* DeliveryProof.summed<Source.Replayable>({
+    const plain: Source.Replayable = {
       _tag: "Replayable",
       size,
       bytes: (start, end) => {
@@ -248,25 +248,23 @@ export const fromResult = (
         return Outgoing.takeBytes(provided, end - start)
       },
       identity: Effect.succeed(md5hash === undefined ? undefined : `md5 ${md5hash} ${size}`)
-    })
+    }
+    if (md5hash === undefined) return plain
+    const { source, total } = yield* DeliveryProof.summed(plain)
     const check = Effect.flatMap(total, (read) =>
-      md5hash === undefined || read.md5hash === md5hash
+      read.md5hash === md5hash
         ? Effect.void
         : Effect.fail(Source.sourceFailed("Changed", `the MD5 was ${md5hash}, is ${read.md5hash}`))
     )
-    return {
-      ...source,
-      bytes: (start, end) =>
-        end < size || md5hash === undefined
-          ? source.bytes(start, end)
-          : Stream.suspend(() => {
-              let at = start
-              return AuthPieces.mapPieces(source.bytes(start, end), (piece) => {
-                at += BigInt(piece.length)
-                return Effect.as(at === size ? check : Effect.void, [piece])
-              })
-            })
-    }
+    const checked = (start: bigint) =>
+      Stream.suspend(() => {
+        let at = start
+        return AuthPieces.mapPieces(source.bytes(start, size), (piece) => {
+          at += BigInt(piece.length)
+          return Effect.as(at === size ? check : Effect.void, [piece])
+        })
+      })
+    return { ...source, bytes: (start, end) => (end < size ? source.bytes(start, end) : checked(start)) }
   })
 
 const fromDownload = (problem: DownloadError | Reading.Refused): Source.SourceFailed => {

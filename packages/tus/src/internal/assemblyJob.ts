@@ -204,7 +204,7 @@ const finishForm = ({ emit, options: { wait }, sources }: Job, about: About, sta
       )
     )
     const total = sources.reduce((sum, { size = 0n }) => sum + size, 0n)
-    counted(yield* Effect.context<never>(), total, total)
+    yield* counted(total, total)
     emit(AssemblyUploadEvent.Progress({ sent: total, acknowledged: total, total }))
     sources.forEach(({ size: length = 0n }, file) => emit(AssemblyUploadEvent.FileCompleted({ file, length })))
     emit(AssemblyUploadEvent.Uploaded({ assemblyId }))

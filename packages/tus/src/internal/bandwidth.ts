@@ -42,6 +42,10 @@ const interval = 100
 /** The maximum size of a portion in bytes. */
 const largest = 64 * 1024
 
+/** Cuts bytes into arrays of at most `size` bytes. No byte is copied. */
+export const cut = (bytes: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size))
+
 const make = (bytesPerSecond: number): Service => {
   const portion = Math.max(1, Math.min(largest, Math.floor((bytesPerSecond * interval) / 1000)))
   /**
@@ -70,21 +74,13 @@ const make = (bytesPerSecond: number): Service => {
       )
     })
 
-  const portionsOf = (piece: Uint8Array) =>
-    Array.from({ length: Math.ceil(piece.length / portion) }, (_, index) =>
-      piece.subarray(index * portion, (index + 1) * portion)
-    )
-
   return {
-    whole: (bytes) =>
-      Effect.forEach(
-        Array.from({ length: Math.ceil(bytes / portion) }, (_, index) => Math.min(portion, bytes - index * portion)),
-        pass,
-        { discard: true }
-      ),
+    whole: Effect.fnUntraced(function* (bytes) {
+      for (let left = bytes; left > 0; left -= portion) yield* pass(Math.min(portion, left))
+    }),
     stream: (body, onWait) =>
       Pieces.mapPieces(
-        Pieces.mapPieces(body, (piece) => Effect.succeed(portionsOf(piece))),
+        Pieces.mapPieces(body, (piece) => Effect.succeed(cut(piece, portion))),
         (piece) =>
           Effect.suspend(() => {
             onWait()

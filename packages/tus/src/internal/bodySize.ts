@@ -40,17 +40,13 @@ const lifetime = Duration.toMillis("1 hour")
  * Makes the sizes of the request bodies of one upload. `known` is the size that passed before at the same origin, and
  * `remember` is called with such a size.
  */
-export const make = ({
-  chunkSize,
-  known,
-  remember,
-  streams
-}: {
+export const make = (options: {
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly known: bigint | undefined
   readonly remember: (size: bigint) => void
 }) => {
+  const { chunkSize, known, remember, streams } = options
   const most = chunkSize === undefined ? undefined : BigInt(chunkSize)
   let slice = streams ? undefined : smaller(small, most ?? largestSlice)
   /** The limit after refused or cut bodies. It grows up to `ceiling`, half of what was refused or cut. */
@@ -115,10 +111,7 @@ export const make = ({
 export type BodySize = ReturnType<typeof make>
 
 /** {@link make} for an upload at a URL. A size that passed at the same origin is known. */
-export const at = (
-  url: string,
-  options: Pick<Parameters<typeof make>[0], "chunkSize" | "streams">
-): Effect.Effect<BodySize, never, HttpClient.HttpClient> =>
+export const at = (url: string, options: Pick<Parameters<typeof make>[0], "chunkSize" | "streams">) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
     const clock = yield* Clock.Clock

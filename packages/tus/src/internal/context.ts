@@ -46,17 +46,11 @@ export type RequestError =
   | TusError.UploadUntrusted
   | SourceFailed
 
-/** Converts a body to the bytes to send, and to their checksum if the upload has one. */
-export type Seal = (
-  body: Outgoing.Body
-) => Effect.Effect<{ readonly body: Outgoing.Body; readonly checksum: string | undefined }, SourceFailed>
-
 /**
  * The context of the engine: what all steps of one upload share.
  *
- * - `sendsAlong`: whether the creation may contain bytes of the upload. `sendsAlong` is false with checksums, because a
- *   creation request has no checksum.
  * - `metadataHeader`: see `Options.metadataHeader`.
+ * - `checksum`: the algorithm of the checksums, if the bodies have checksums.
  * - `concurrency`: the number of parts that are sent in parallel.
  */
 export interface Upload<E> {
@@ -65,8 +59,7 @@ export interface Upload<E> {
   readonly metadataHeader: string
   readonly chunkSize: number | undefined
   readonly streams: boolean
-  readonly seal: Seal
-  readonly sendsAlong: boolean
+  readonly checksum: Algorithm | undefined
   readonly concurrency: number
   readonly policy: Policy
   readonly emit: Emit
@@ -114,23 +107,20 @@ export const policyOf = (said: RetryPolicy.Policy | undefined, options: Options.
 }
 
 /** The wait that a server requests, if this wait is not zero. */
-const asked = (error: RequestError): Option.Option<Duration.Duration> =>
-  Option.filter(
-    Option.fromUndefinedOr("retryAfter" in error ? error.retryAfter : undefined),
-    (wait) => !Duration.isZero(wait)
-  )
-
-/** Pauses after the given number of consecutive failures. Fails with the error if a retry does not help any more. */
-export type Retry = <E extends RequestError>(failures: number, error: E) => Effect.Effect<void, E>
+const asked = (error: RequestError): Option.Option<Duration.Duration> => {
+  const wait = "retryAfter" in error ? error.retryAfter : undefined
+  return wait === undefined || Duration.isZero(wait) ? Option.none() : Option.some(wait)
+}
 
 /**
- * Makes a function that pauses after consecutive failures, as the policy decides. If the next request waits in the budget
- * of the account for the pause that the server requested, the failure does not count.
+ * Makes a function that pauses after the given number of consecutive failures, as the policy decides, and fails with the
+ * error if a retry does not help any more. If the next request waits in the budget of the account for the pause that the
+ * server requested, the failure does not count.
  */
-export const retrying = ({ emit, policy }: Pick<Upload<unknown>, "emit" | "policy">): Retry => {
+export const retrying = <Store>({ emit, policy }: Upload<Store>) => {
   let pauseAfter: ReturnType<typeof RetryPolicy.pauses> | undefined
   let held = 0
-  return (count, error) =>
+  return <E extends RequestError>(count: number, error: E) =>
     Effect.gen(function* () {
       const isHeld = Budget.holds(yield* Budget.Budget, error)
       held = (count === 1 ? 0 : held) + (isHeld ? 1 : 0)
@@ -161,35 +151,30 @@ const algorithms: { readonly [A in Algorithm]: Digest.Algorithm } = {
 }
 
 /** Whether the server supports this algorithm. The request to the server is retried after a temporary failure. */
-const isOffered = (target: UploadTarget, algorithm: Algorithm, upload: Pick<Upload<unknown>, "emit" | "policy">) =>
-  Effect.gen(function* () {
-    const pauseAfter = retrying(upload)
-    for (let failures = 1; ; failures++) {
-      const found = yield* Effect.result(inTime(upload.policy.stallTimeout, Tus.discover(target)))
-      if (Result.isSuccess(found)) {
-        const { checksumAlgorithms, extensions } = found.success
-        return extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)
-      }
-      yield* pauseAfter(failures, found.failure)
+const isOffered = Effect.fnUntraced(function* <E>(upload: Upload<E>, algorithm: Algorithm) {
+  const pauseAfter = retrying(upload)
+  for (let failures = 1; ; failures++) {
+    const found = yield* Effect.result(inTime(upload.policy.stallTimeout, Tus.discover(upload.target)))
+    if (Result.isSuccess(found)) {
+      const { checksumAlgorithms, extensions } = found.success
+      return extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)
     }
-  })
-
-/** Returns the body as it is, without a checksum. */
-const unsealed: Seal = (body) => Effect.succeed({ body, checksum: undefined })
+    yield* pauseAfter(failures, found.failure)
+  }
+})
 
 /**
- * Reads a body, which has at most `chunkSize` bytes, into memory, and computes its checksum. The bytes are read only
- * once, because the source may change between two reads.
+ * Reads a body, which has at most `chunkSize` bytes, into memory, and computes its checksum if the upload has checksums.
+ * The bytes are read only once, because the source may change between two reads. If the platform cannot stream, the body
+ * is an array, never a Blob: a `fetch` that does not know the class of the Blob would send the text `[object Blob]`.
  */
-const sealed = (algorithm: Algorithm, streams: boolean): Seal =>
-  Effect.fnUntraced(function* (body) {
-    const bytes = yield* Outgoing.inMemory(body.bytes)
-    const digest = yield* Outgoing.digest(algorithms[algorithm], bytes)
-    return {
-      body: { ...body, bytes: streams ? { stream: Outgoing.inPieces(bytes), length: BigInt(bytes.length) } : bytes },
-      checksum: `${algorithm} ${Base64.encode(digest)}`
-    }
-  })
+export const sealed = Effect.fnUntraced(function* <E>(body: Outgoing.Body, { checksum, streams }: Upload<E>) {
+  const held = yield* Outgoing.inMemory(body.bytes)
+  const bytes = streams ? { stream: Outgoing.inPieces(held), length: BigInt(held.length) } : held
+  if (checksum === undefined) return { ...body, bytes }
+  const digest = yield* Outgoing.digest(algorithms[checksum], held)
+  return { ...body, bytes, checksum: `${checksum} ${Base64.encode(digest)}` }
+})
 
 /**
  * Whether this code runs in a page or in a worker of a browser. The HTML standard defines this value of `appCodeName`,
@@ -198,41 +183,24 @@ const sealed = (algorithm: Algorithm, streams: boolean): Seal =>
 const isPage = (): boolean =>
   typeof navigator === "object" && "appCodeName" in navigator && navigator.appCodeName === "Mozilla"
 
-/** Whether `fetch` accepts a stream as a request body. */
-const takesStreams = (): boolean => {
-  let read = false
-  try {
-    const request = new Request("https://example.com", {
-      method: "POST",
-      body: new ReadableStream(),
-      get duplex() {
-        read = true
-        return "half"
-      }
-    } as RequestInit)
-    return (read || request.body !== null) && !request.headers.has("content-type")
-  } catch {
-    return false
-  }
-}
-
 /**
- * Whether request bodies are streamed. The default is detected once. Without streaming, a source is sent in slices. The
- * first slice has at most 256 KiB. The slices grow up to `chunkSize` (8 MiB by default) while a larger slice would take
- * less than a second, or hardly longer than the last slice.
+ * Whether request bodies are streamed: true by default, except in a page or a worker of a browser. Without streaming, a
+ * source is sent in slices. The first slice has at most 256 KiB. The slices grow up to `chunkSize` (8 MiB by default)
+ * while a larger slice would take less than a second, or hardly longer than the last slice.
  *
  * **Details**
  *
  * By default, a page or a worker of a browser does not stream, for two reasons. Over HTTP/1.1, even browsers that
  * support streaming refuse a streamed body and report a broken connection. No browser reports how many bytes of a
  * streamed body were sent. In a page, set `CanStream` to `true` only if all browsers of its users support streaming,
- * and the server supports HTTP/2 or HTTP/3.
+ * and the server supports HTTP/2 or HTTP/3. On any other runtime whose HTTP client does not accept a stream as a
+ * request body, set `CanStream` to `false`.
  *
  * @since 0.1.0
  * @category references
  */
 export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", {
-  defaultValue: () => !isPage() && takesStreams()
+  defaultValue: () => !isPage()
 })
 
 type Making<E> = Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient>
@@ -241,11 +209,8 @@ type Making<E> = Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpCli
  * Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. `header` is
  * the metadata as a header, if it is known.
  */
-export const make = <E>(
-  { emit, options, source, target }: Options.Given,
-  store: StateStore<E>,
-  header?: string
-): Making<E> =>
+export const make = <E>({ emit, options, source, target }: Options.Given, store: StateStore<E>, header?: string) =>
+  // Every small upload passes here, so this is no generator, whose memory would be a part of its cost.
   Effect.contextWith((context: Context.Context<HttpClient.HttpClient>): Making<E> => {
     const streams = Context.get(context, CanStream)
     const policy = policyOf(Context.get(context, RetryPolicy.RetryPolicy), options)
@@ -255,9 +220,8 @@ export const make = <E>(
       return Effect.fail(new InvalidRequest({ operation: "Upload", issues: encoded.failure }))
     }
     const shared = { target, source, metadataHeader: encoded.success, streams, concurrency, policy, emit, store }
-    const plain = { ...shared, chunkSize, seal: unsealed, sendsAlong: true }
+    const plain = { ...shared, chunkSize, checksum: undefined }
     if (checksum === undefined) return Effect.succeed(plain)
-    const size = chunkSize ?? Outgoing.defaultSize
-    const checked = { ...shared, chunkSize: size, seal: sealed(checksum, streams), sendsAlong: false }
-    return Effect.map(isOffered(target, checksum, shared), (isThere) => (isThere ? checked : plain))
+    const checked = { ...shared, chunkSize: chunkSize ?? Outgoing.defaultSize, checksum }
+    return Effect.map(isOffered(plain, checksum), (isThere) => (isThere ? checked : plain))
   })

@@ -8,7 +8,6 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
-import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -23,19 +22,8 @@ import * as TusError from "../TusError.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import { markerKey } from "./options.ts"
-import { concat, hostOf, permit, sendCreation } from "./requests.ts"
+import { concat, hostOf, permit, sendCreation, version } from "./requests.ts"
 import type { Change } from "./uploadState.ts"
-
-/**
- * The errors of a creation. With a `TransportFailure`, no part of the request was sent: after a request that may have
- * been sent, the error is `CreationUnknown`.
- */
-export type CreationError =
-  | TusError.AnswerError
-  | TusError.Stalled
-  | TusError.CreationUnknown
-  | UploadTarget.UnsafeLocation
-  | ApiError.TransportFailure
 
 /**
  * An upload that was created, or found by its receipt.
@@ -63,8 +51,8 @@ export const newMarker: Effect.Effect<string> = WebCrypto.useSync((crypto) =>
 /** The entry of the marker in the header `upload-metadata`. */
 export const markerEntry = (marker: string): string => `${markerKey} ${Base64.encode(marker)}`
 
-/** The errors of one request, without those of a creation that may have been sent. */
-type RequestError = Exclude<CreationError, TusError.CreationUnknown>
+/** The errors of one request. A failure after which the upload may exist becomes `CreationUnknown`. */
+type RequestError = TusError.AnswerError | TusError.Stalled | UploadTarget.UnsafeLocation | ApiError.TransportFailure
 
 type Answer = Result.Result<Created, RequestError>
 
@@ -99,16 +87,6 @@ const outcome = (error: RequestError): "Refused" | "TurnedAway" | "Open" => {
 /** The target of an upload, and the policy that limits the time of a request. */
 type Asking = Pick<Context.Upload<unknown>, "policy" | "target">
 
-/**
- * A receipt: the URL of the upload, if the URL passed the checks of the target, and whether the upload is complete. The
- * upload is complete only if every value of the receipt is valid, and its sizes agree with each other and with the sent
- * size. If the sizes contradict each other, the offset can still be requested from the URL.
- */
-interface Receipt {
-  readonly url: UploadTarget.UploadUrl | undefined
-  readonly finished: boolean
-}
-
 type Json = Readonly<Record<PropertyKey, unknown>>
 
 const maxStatusBytes = 8 * 1024 * 1024
@@ -117,7 +95,7 @@ const maxStatusBytes = 8 * 1024 * 1024
  * The receipts in the Status of the Assembly, or none if the Status is not available within `stallTimeout`. A failed
  * request for the Status is not an error of the upload. A cache or a gateway may return the Status of another Assembly.
  */
-const all = ({ policy, target }: Asking): Effect.Effect<ReadonlyArray<Json>, never, HttpClient.HttpClient> =>
+const all = ({ policy, target }: Asking) =>
   Effect.gen(function* () {
     const http = yield* HttpClient.HttpClient
     const { origin, pathname, search } = new URL(Redacted.value(target.assemblySslUrl))
@@ -134,25 +112,23 @@ const all = ({ policy, target }: Asking): Effect.Effect<ReadonlyArray<Json>, nev
     return Array.isArray(receipts) ? receipts.filter(Predicate.isObject) : []
   }).pipe(Effect.orElseSucceed(() => []))
 
-const toBytes = (count: unknown): bigint | undefined =>
-  typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? BigInt(count) : undefined
-
 const urlOf = (target: UploadTarget.UploadTarget, { upload_url: url }: Json) =>
   typeof url === "string" ? Result.getOrUndefined(UploadTarget.resolve(target, url)) : undefined
 
-/** The only receipt that matches. If two receipts match, neither is used. */
+/**
+ * The only receipt that matches: the URL of the upload, if the URL passed the checks of the target, and whether the
+ * upload is complete. If two receipts match, neither is used. The upload is complete only if every value of the receipt
+ * is valid, and its sizes agree with each other and with the sent size. If the sizes contradict each other, the offset
+ * can still be requested from the URL.
+ */
 const find = (subject: Asking, sent: bigint | undefined, matches: (receipt: Json) => boolean) =>
-  Effect.map(all(subject), (receipts): Receipt | undefined => {
+  Effect.map(all(subject), (receipts) => {
     const [receipt, ...others] = receipts.filter(matches)
     if (receipt === undefined || others.length > 0) return undefined
-    const size = toBytes(receipt["size"])
-    const isWhole = size !== undefined && toBytes(receipt["offset"]) === size && (sent ?? size) === size
-    return { url: urlOf(subject.target, receipt), finished: receipt["finished"] === true && isWhole }
+    const { finished, offset, size } = receipt
+    const isWhole = Number.isSafeInteger(size) && offset === size && Number(sent ?? size) === size
+    return { url: urlOf(subject.target, receipt), finished: finished === true && isWhole }
   })
-
-/** The receipt of the creation with this marker. `size` is the size of the upload, if known. */
-const byMarker = (subject: Asking, marker: string, size: bigint | undefined) =>
-  find(subject, size, ({ user_meta: meta }) => Predicate.isObject(meta) && meta[markerKey] === marker)
 
 /** Whether a receipt proves that all bytes of the upload at this URL are stored. */
 export const isFinished = (subject: Asking, url: UploadTarget.UploadUrl, size: bigint) =>
@@ -170,12 +146,6 @@ export const isFinished = (subject: Asking, url: UploadTarget.UploadUrl, size: b
  */
 const lookups = 5
 
-/** A creation that may have been sent: its marker, and the size of the upload, if known. */
-interface Sent {
-  readonly marker: string
-  readonly size: bigint | undefined
-}
-
 /** Why it is not known whether the server carried out a creation. */
 export type Why = Pick<TusError.CreationUnknown, "description" | "cause">
 
@@ -183,20 +153,17 @@ export const unknown = ({ target }: Pick<Asking, "target">, why: Why) =>
   new TusError.CreationUnknown({ host: hostOf(target.tusUrl), ...why })
 
 /** Why no response to a creation is known, if an earlier run may have sent the creation. */
-export const ended = { description: "the process ended before the response arrived" }
+const ended = { description: "the process ended before the response arrived" }
 
 /**
  * Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. Reads the
  * receipts until one of them matches, with a pause between two reads.
  */
-export const recover = (
-  subject: Asking,
-  { marker, size }: Sent,
-  why: Why
-): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
+export const recover = (subject: Asking, sent: Pick<Creation, "marker" | "size">, why: Why = ended) =>
   Effect.gen(function* () {
+    const isOurs = ({ user_meta: meta }: Json) => Predicate.isObject(meta) && meta[markerKey] === sent.marker
     for (let asked = 1; ; asked++) {
-      const { finished = false, url } = (yield* byMarker(subject, marker, size)) ?? {}
+      const { finished = false, url } = (yield* find(subject, sent.size, isOurs)) ?? {}
       if (url !== undefined) return { url, offset: undefined, finished }
       if (asked === lookups) return yield* unknown(subject, why)
       yield* Effect.sleep(Context.pollDelay(subject.policy, asked))
@@ -204,39 +171,34 @@ export const recover = (
   })
 
 /**
- * What is stored about the creation of an upload, so that a later process creates the upload only if it cannot exist
- * yet.
+ * The upload to create, and what is stored about its creation, so that a later process creates the upload only if it
+ * cannot exist yet.
  *
+ * - `marker`: see {@link newMarker}.
+ * - `size`: the size of the upload in bytes, if known.
+ * - `body`: the bytes that are sent with the creation.
+ * - `isPart`: whether the upload becomes a part of a later final upload.
+ * - `parts`: the parts that a final upload concatenates.
  * - `sending`: a request may be sent. Stored before each request.
  * - `refused`: the last request created nothing, or was not sent. Also stored before the pause between two requests,
  *   because the process may end during a long pause.
  * - `created`: the upload exists.
  */
-export interface Ledger {
+interface Creation {
+  readonly marker: string
+  readonly size: bigint | undefined
+  readonly body?: Uint8Array | undefined
+  readonly isPart?: boolean | undefined
+  readonly parts?: ReadonlyArray<UploadTarget.UploadUrl> | undefined
   readonly sending: Change
   readonly refused: Change
   readonly created: (found: Created) => Change
 }
 
-/**
- * The upload to create.
- *
- * - `size`: the size of the upload in bytes, if known.
- * - `body`: the bytes that are sent with the creation.
- * - `isPart`: whether the upload becomes a part of a later final upload.
- * - `parts`: the parts that a final upload concatenates.
- */
-interface Creation extends Sent {
-  readonly body?: Uint8Array | undefined
-  readonly isPart?: boolean | undefined
-  readonly parts?: ReadonlyArray<UploadTarget.UploadUrl> | undefined
-  readonly ledger: Ledger
-}
-
 const headersOf = <E>({ metadataHeader, target }: Context.Upload<E>, { isPart, marker, parts, size }: Creation) => {
   const assembly = Base64.encode(Redacted.value(target.assemblySslUrl))
   return {
-    "tus-resumable": TusUpload.tusVersion,
+    ...version,
     "upload-metadata": `assembly_url ${assembly},${metadataHeader},${markerEntry(marker)}`,
     ...(parts !== undefined
       ? { "upload-concat": concat(target, parts) }
@@ -248,35 +210,34 @@ const headersOf = <E>({ metadataHeader, target }: Context.Upload<E>, { isPart, m
 }
 
 /** Creates an upload. If the server did not process the request, the request is sent again after a pause. */
-export const once = <E>(
-  upload: Context.Upload<E>,
-  creation: Creation
-): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
+export const once = <E>(upload: Context.Upload<E>, creation: Creation) => {
   const { policy, store, target } = upload
   const { settle, update } = store
-  const { body, ledger, parts, size } = creation
+  const { body, created, parts, size } = creation
   const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
-  const sending = update(ledger.sending)
-  const refused = Effect.asVoid(Effect.option(update(ledger.refused)))
+  const sending = update(creation.sending)
+  const refused = Effect.asVoid(Effect.option(update(creation.refused)))
   const answered = Effect.matchEffect(sendCreation(target, headersOf(upload, creation), body, limit), {
     onSuccess: (answer): Effect.Effect<Answer, E> => {
       // If the response to the creation of a final upload reports an offset that equals the size, the parts are
       // concatenated. A HEAD request would return the same offset.
       const found = { ...answer, finished: parts !== undefined && answer.offset === size }
-      return Effect.as(update(ledger.created(found)), Result.succeed(found))
+      return Effect.as(update(created(found)), Result.succeed(found))
     },
     onFailure: (error) => Effect.as(outcome(error) === "Open" ? Effect.void : refused, Result.fail(error))
   })
-  /** Sends the request, and records its result in the ledger. */
+  /** Sends the request, and stores its result. */
   const recorded = settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
+  const pauseAfter = Context.retrying(upload)
   const attempt = Effect.matchEffect(permit("create", target.tusUrl, body), {
     onFailure: (error): Effect.Effect<Answer> => Effect.succeed(Result.fail(error)),
     // `sending` says that a request may have been sent, so it is written after the wait.
     onSuccess: () => recorded
   })
-  const pauseAfter = Context.retrying(upload)
 
-  const repeated = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
+  const repeated = (
+    failures: number
+  ): Effect.Effect<Created, RequestError | TusError.CreationUnknown | E, HttpClient.HttpClient> =>
     Effect.flatMap(attempt, (answer) => {
       if (Result.isSuccess(answer)) return Effect.succeed(answer.success)
       const error = answer.failure
@@ -284,7 +245,7 @@ export const once = <E>(
       if (error._tag === "UnsafeLocation" || did === "Refused") return Effect.fail(error)
       if (error._tag === "Stalled" || did === "Open") {
         const why = { description: error.message, cause: error }
-        return Effect.tap(recover(upload, creation, why), (found) => update(ledger.created(found)))
+        return Effect.tap(recover(upload, creation, why), (found) => update(created(found)))
       }
       return Effect.flatMap(pauseAfter(failures, error), () => repeated(failures + 1))
     })

@@ -17,16 +17,16 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Tus from "../Tus.ts"
-import { type CreationUnknown, ProtocolViolation, type UploadError, UploadUntrusted } from "../TusError.ts"
+import { ProtocolViolation, type UploadError, UploadUntrusted } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import * as Creation from "./creation.ts"
 import { type Emit, paced, sums } from "./events.ts"
 import * as Options from "./options.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Piece from "./piece.ts"
-import { checkConcat, hostOf, inTime, send } from "./requests.ts"
+import { concat, hostOf, inTime, sendOffset } from "./requests.ts"
 import type { Replayable } from "./source.ts"
 import { observe } from "./telemetry.ts"
 import * as UploadState from "./uploadState.ts"
@@ -53,10 +53,7 @@ export const remove = (state: UploadState.UploadState, { stallTimeout }: Context
  * If the work of an upload fails or is interrupted, the orphans of its upload are removed. A failure and an interruption
  * wait for the removal only for a limited time.
  */
-const unlessDone = <A, E, R, S>(
-  work: Effect.Effect<A, E, R>,
-  { store }: Context.Upload<S>
-): Effect.Effect<A, E, R | HttpClient.HttpClient> => {
+const unlessDone = <A, E, R, S>(work: Effect.Effect<A, E, R>, { store }: Context.Upload<S>) => {
   // Failures are ignored: orphans that remain stay on the server until they expire.
   const free = Effect.suspend(() => eachOrphan(store.state(), (url) => Effect.option(Tus.terminate(url))))
   return work.pipe(
@@ -79,84 +76,62 @@ const FinalHeaders = Schema.Struct({
  * be complete. Fails with `UploadUntrusted` if the reported length is deferred, or is not the total length of the parts:
  * the server may treat the final upload as a complete file of that length.
  */
-const look = <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) =>
-  Effect.gen(function* () {
-    const found = yield* inTime(
-      upload.policy.stallTimeout,
-      send({
-        request: "offset",
-        url,
-        headers: { "tus-resumable": TusUpload.tusVersion },
-        read: FinalHeaders,
-        told: Result.succeed
-      })
-    )
-    const { "upload-length": told, "upload-offset": offset } = found
-    if (told === length && offset === length) return undefined
-    const toError = (description: string) =>
-      new ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, description })
-    const isDeferred = told === undefined && found["upload-defer-length"] !== undefined
-    if (isDeferred || (told !== undefined && told !== length)) {
-      const other = isDeferred ? "deferred" : `${told}`
-      const description = `the parts have ${length} bytes, but the upload-length of the final upload is ${other}`
-      return yield* new UploadUntrusted({
-        host: hostOf(url),
-        description: toError(description).message,
-        mayBeWhole: true
-      })
-    }
-    return toError(`upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`)
-  })
+const look = Effect.fnUntraced(function* <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) {
+  const found = yield* inTime(upload.policy.stallTimeout, sendOffset(url, FinalHeaders))
+  const { "upload-length": told, "upload-offset": offset } = found
+  if (told === length && offset === length) return undefined
+  const host = hostOf(url)
+  const toError = (description: string) => new ProtocolViolation({ request: "offset", host, status: 200, description })
+  const other = told ?? (found["upload-defer-length"] && "deferred")
+  if (other !== undefined && other !== length) {
+    const violation = toError(`the parts have ${length} bytes, but the upload-length of the final upload is ${other}`)
+    return yield* new UploadUntrusted({ host, description: violation.message, mayBeWhole: true })
+  }
+  return toError(`upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`)
+})
 
 /** How often the server may report that it does not have a final upload, whose receipt may come late. */
 const mostGone = 5
 
 /** Requests the state until the final upload is complete, for at most `finishTimeout`. */
-const prove = <E>(
-  upload: Context.Upload<E>,
-  url: UploadUrl,
-  length: bigint
-): Effect.Effect<void, CreationUnknown | UploadUntrusted | E, HttpClient.HttpClient> =>
-  Effect.suspend(() => {
-    const { emit, policy, store } = upload
-    const pauseAfter = Context.retrying(upload)
-    let why: Creation.Why = { description: "the server did not report the offset of the final upload" }
-    const loop = Effect.gen(function* () {
-      for (let asked = 1, failures = 0, gone = 0; ; asked++) {
-        const looked = yield* Effect.result(look(upload, url, length))
-        const error = Result.merge(looked)
-        if (error === undefined) return
-        // A server may remove the URL of a complete upload.
-        if (error._tag === "UploadGone" && (yield* Creation.isFinished(upload, url, length))) return
-        if (error._tag === "UploadUntrusted") {
-          yield* Effect.uninterruptible(store.update(UploadState.untrusted(error)))
-          return yield* error
-        }
-        why = { description: error.message, cause: error }
-        if (Result.isSuccess(looked) || (error._tag === "UploadGone" && ++gone < mostGone)) {
-          const delay = Context.pollDelay(policy, asked)
-          const now = yield* Clock.currentTimeMillis
-          emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
-          yield* Effect.sleep(delay)
-        } else {
-          yield* Effect.mapError(pauseAfter(++failures, error), () => Creation.unknown(upload, why))
-        }
+const prove = Effect.fnUntraced(function* <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) {
+  const { emit, policy, store } = upload
+  const pauseAfter = Context.retrying(upload)
+  let why: Creation.Why = { description: "the server did not report the offset of the final upload" }
+  const loop = Effect.gen(function* () {
+    for (let asked = 1, failures = 0, gone = 0; ; asked++) {
+      const looked = yield* Effect.result(look(upload, url, length))
+      const error = Result.merge(looked)
+      if (error === undefined) return
+      // A server may remove the URL of a complete upload.
+      if (error._tag === "UploadGone" && (yield* Creation.isFinished(upload, url, length))) return
+      if (error._tag === "UploadUntrusted") {
+        yield* Effect.uninterruptible(store.update(UploadState.untrusted(error)))
+        return yield* error
       }
-    })
-    return Budget.timeoutOrElse(loop, {
-      duration: policy.finishTimeout,
-      orElse: () => Effect.fail(Creation.unknown(upload, why))
-    })
+      why = { description: error.message, cause: error }
+      if (Result.isSuccess(looked) || (error._tag === "UploadGone" && ++gone < mostGone)) {
+        const delay = Context.pollDelay(policy, asked)
+        const now = yield* Clock.currentTimeMillis
+        emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
+        yield* Effect.sleep(delay)
+      } else {
+        yield* Effect.mapError(pauseAfter(++failures, error), () => Creation.unknown(upload, why))
+      }
+    }
   })
+  yield* Budget.timeoutOrElse(loop, {
+    duration: policy.finishTimeout,
+    orElse: () => Effect.fail(Creation.unknown(upload, why))
+  })
+})
 
 /**
  * Adds the URL of the final upload to the state. If the response or a receipt shows that the final upload is complete,
  * the upload has completed, because no further request is necessary.
  */
-const found =
-  (length: bigint) =>
-  ({ finished, url }: Creation.Created): UploadState.Change =>
-    finished ? UploadState.completed(url, length) : UploadState.concatenated(url)
+const found = ({ finished, url }: Creation.Created, length: bigint): UploadState.Change =>
+  finished ? UploadState.completed(url, length) : UploadState.concatenated(url)
 
 /**
  * Creates the final upload, and adds its URL to the state. After a lost response, the creation is not repeated, and the
@@ -170,12 +145,14 @@ const concatenate = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUr
     const before = store.state()
     const sending = UploadState.concatenating(marker, parts, length)
     const isPart = (url: UploadUrl) => parts.some((part) => Redacted.value(part) === Redacted.value(url))
-    const ledger: Creation.Ledger = {
+    const { url } = yield* Creation.once(upload, {
+      parts,
+      size: length,
+      marker,
       sending,
       refused: UploadState.replaced(before),
-      created: (final) => (isPart(final.url) ? sending : found(length)(final))
-    }
-    const { url } = yield* Creation.once(upload, { parts, size: length, marker, ledger })
+      created: (final) => (isPart(final.url) ? sending : found(final, length))
+    })
     if (isPart(url))
       return yield* Creation.unknown(upload, { description: "the final upload has the Location of a part" })
     emit(UploadEvent.Created({ url, length }))
@@ -186,13 +163,12 @@ const concatenate = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUr
  * complete. The URL is unknown if an earlier run ended after it may have sent the creation. In this case the step
  * only searches for the final upload in the receipts, and adds its URL to the state.
  */
-const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Of<"Concatenating">) => {
-  if (url !== undefined)
-    return Effect.andThen(prove(upload, url, length), upload.store.update(UploadState.completed(url, length)))
-  return Creation.recover(upload, { marker, size: length }, Creation.ended).pipe(
-    Effect.flatMap((created) => upload.store.update(found(length)(created)))
-  )
-}
+const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Of<"Concatenating">) =>
+  url === undefined
+    ? Effect.flatMap(Creation.recover(upload, { marker, size: length }), (created) =>
+        upload.store.update(found(created, length))
+      )
+    : Effect.andThen(prove(upload, url, length), upload.store.update(UploadState.completed(url, length)))
 
 /** Converts the events of one part to events of the whole upload. */
 const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emit): ((index: number) => Emit) => {
@@ -204,19 +180,22 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
   }
 }
 
+/** The maximum length of the header `upload-concat` (spec.md, "Limits"). */
+const longest = 8192
+
 /**
  * Sends every part until the server has stored it, and continues parts that an earlier process has started. Returns the
  * URLs of all parts.
  */
 const storeParts = <E>(upload: Context.Upload<E>, source: Replayable, parts: ReadonlyArray<UploadState.Part>) =>
   Effect.gen(function* () {
-    const { concurrency, emit, streams, target } = upload
+    const { concurrency, emit, target } = upload
     const emitOfPart = emitOf(parts, source.size, emit)
     // A creation is not interrupted when another creation fails, because its part could then exist at an unknown URL.
     const results = yield* Effect.forEach(
       parts,
       ({ end, piece: state, start }, index) => {
-        const outgoing = Outgoing.replayable(source, { start, end, streams })
+        const outgoing = Outgoing.replayable(source, start, end)
         const piece = { ...upload, outgoing, place: UploadState.part(index), isPart: true, emit: emitOfPart(index) }
         return Effect.result(Effect.map(Piece.begin(piece, state), (created) => ({ start, end, piece, created })))
       },
@@ -230,7 +209,9 @@ const storeParts = <E>(upload: Context.Upload<E>, source: Replayable, parts: Rea
       return yield* new ProtocolViolation({ request: "create", host: hostOf(target.tusUrl), status: 201, description })
     }
     // The URLs are checked before a byte is sent, because parts whose URLs are too long can never be concatenated.
-    yield* checkConcat(target, urls)
+    const { length } = concat(target, urls)
+    const tooLong = `Expected at most ${longest} characters of upload URLs, got ${length} for ${urls.length} parts`
+    yield* Options.refuse("Tus.create", Options.broken(length > longest, ["upload-concat"], tooLong))
     yield* Effect.forEach(
       begun,
       ({ created, end, piece, start }, part) =>
@@ -248,18 +229,14 @@ const storeParts = <E>(upload: Context.Upload<E>, source: Replayable, parts: Rea
  * Sends every part, and then the creation of the final upload. After a failure or an interruption, the parts are
  * removed from the server, unless a later run can continue them, or the server may already have concatenated them.
  */
-const runParts = <E>(
-  upload: Context.Upload<E>,
-  source: Replayable,
-  { parts }: UploadState.Of<"Parts">
-): Effect.Effect<void, UploadError | E, HttpClient.HttpClient> => {
+const runParts = <E>(upload: Context.Upload<E>, source: Replayable, { parts }: UploadState.Of<"Parts">) => {
   const work = Effect.flatMap(storeParts(upload, source, parts), (urls) => concatenate(upload, urls, source.size))
   return upload.store.settle !== undefined ? work : unlessDone(work, upload)
 }
 
 /** Creates the upload of the whole source, or finds it, and sends its bytes. */
 const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) => {
-  const { chunkSize: windowSize = Outgoing.defaultSize, source, store, streams } = upload
+  const { chunkSize = Outgoing.defaultSize, source, store } = upload
   const sendFrom = (outgoing: Outgoing.Outgoing) => {
     const piece = { ...upload, outgoing, place: UploadState.whole, isPart: false }
     return Effect.flatMap(Piece.begin(piece, state), (created) =>
@@ -267,15 +244,15 @@ const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) => {
     )
   }
   return source._tag === "OneShot"
-    ? Effect.scoped(Effect.flatMap(Outgoing.oneShot(source, { windowSize, streams }), sendFrom))
-    : sendFrom(Outgoing.replayable(source, { start: 0n, end: source.size, streams }))
+    ? Effect.scoped(Effect.flatMap(Outgoing.oneShot(source, chunkSize), sendFrom))
+    : sendFrom(Outgoing.replayable(source, 0n, source.size))
 }
 
 /**
  * The result of an upload that has ended. Fails with `UploadUntrusted` if its bytes are untrusted. Sends no request.
  */
 export const ended = (
-  { emit, target }: { readonly emit: Emit; readonly target: UploadTarget },
+  { emit, target }: Pick<Options.Given, "emit" | "target">,
   state: UploadState.Of<"Completed" | "Untrusted">
 ): Effect.Effect<UploadEvent.UploadResult, UploadUntrusted> =>
   Effect.suspend(() => {
@@ -289,9 +266,7 @@ export const ended = (
   })
 
 /** Performs all steps until the upload has completed. */
-export const perform = <E extends { readonly _tag: string }>(
-  upload: Context.Upload<E>
-): Effect.Effect<UploadEvent.UploadResult, UploadError | E, HttpClient.HttpClient> => {
+export const perform = <E extends { readonly _tag: string }>(upload: Context.Upload<E>) => {
   const { source, store } = upload
   const next = (): Effect.Effect<UploadEvent.UploadResult, UploadError | E, HttpClient.HttpClient> => {
     const state = store.state()
@@ -347,10 +322,7 @@ const start = (given: Options.Given, { existing, isTerminated = false }: Beginni
 }
 
 /** Runs an upload whose state is only in memory. */
-export const run = (
-  given: Options.Given,
-  beginning: Beginning = {}
-): Effect.Effect<UploadEvent.UploadResult, UploadError, HttpClient.HttpClient> =>
+export const run = (given: Options.Given, beginning: Beginning = {}) =>
   observed(given, false, (emit, header) => start({ ...given, emit }, beginning, header))
 
 /** Runs an upload of a job, whose options were checked with those of the job. */

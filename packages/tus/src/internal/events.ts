@@ -65,31 +65,24 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
     Effect.gen(function* () {
       const news = yield* Latch.make(false)
       let unread: Array<Event> = []
-      let ended: Exit.Exit<unknown, E> | undefined
 
-      yield* program((event) => {
-        if (event._tag === "Progress" && unread.at(-1)?._tag === "Progress") unread.pop()
-        unread.push(event)
-        news.openUnsafe()
-      }).pipe(
-        // The program has its own scope, which closes when the program has ended. Closing this scope releases the lease
-        // of the upload.
-        Effect.scoped,
-        // A program that interrupts its own fiber ends the stream too.
-        Effect.onExit((exit) =>
-          Effect.sync(() => {
-            ended = exit
+      // The program has its own scope, which closes when the program has ended. Closing this scope releases the lease of
+      // the upload.
+      const fiber = yield* Effect.forkScoped(
+        Effect.scoped(
+          program((event) => {
+            if (event._tag === "Progress" && unread.at(-1)?._tag === "Progress") unread.pop()
+            unread.push(event)
             news.openUnsafe()
           })
-        ),
-        Effect.exit,
-        Effect.forkScoped
+        )
       )
+      fiber.addObserver(() => void news.openUnsafe())
 
-      type Events = Arr.NonEmptyReadonlyArray<Event>
-      const pull = Effect.suspend((): Effect.Effect<Events, E | Cause.Done> => {
+      const pull = Effect.suspend((): Effect.Effect<Arr.NonEmptyReadonlyArray<Event>, E | Cause.Done> => {
         const [first, ...rest] = unread
         unread = []
+        const ended = fiber.pollUnsafe()
         if (first !== undefined) {
           if (ended === undefined) news.closeUnsafe()
           return Effect.succeed([first, ...rest])

@@ -99,30 +99,29 @@ const readInto = (file: FileSystem.File, memory: Array<ArrayBuffer>, size: numbe
  * the end. Call `done` when all pieces of the range were read: the next range then starts with pieces of the last size.
  * `pieceSize` has the size in bytes of the first piece of the next range of a source.
  */
-export const reader = (file: FileSystem.File, pieceSize: { size: number }) =>
-  Effect.gen(function* () {
-    const budget = yield* ReadBudget
-    const clock = yield* Clock.Clock
-    const memory = yield* Memory
-    budget.readers++
-    yield* Effect.addFinalizer(() => Effect.sync(() => void budget.readers--))
-    let { size } = pieceSize
-    let readAt = -Infinity
-    pieceSize.size = smallest
-    return {
-      next: (position: bigint, atMost: bigint) => {
-        const now = clock.currentTimeMillisUnsafe()
-        const share = Math.floor(budget.bytes / budget.readers)
-        const most = Math.max(least, Math.min(largest, Math.floor(share / held)))
-        size = Math.min(most, now - readAt < fast ? size * 2 : size)
-        readAt = now
-        const wanted = atMost < size ? Number(atMost) : size
-        return memory !== undefined && wanted >= worthReusing && size * onTheWay <= share
-          ? readInto(file, memory, wanted, position)
-          : file.readAlloc(wanted, { position })
-      },
-      done: () => {
-        pieceSize.size = Math.max(smallest, size)
-      }
+export const reader = Effect.fnUntraced(function* (file: FileSystem.File, pieceSize: { size: number }) {
+  const budget = yield* ReadBudget
+  const clock = yield* Clock.Clock
+  const memory = yield* Memory
+  budget.readers++
+  yield* Effect.addFinalizer(() => Effect.sync(() => void budget.readers--))
+  let { size } = pieceSize
+  let readAt = -Infinity
+  pieceSize.size = smallest
+  return {
+    next: (position: bigint, atMost: bigint) => {
+      const now = clock.currentTimeMillisUnsafe()
+      const share = Math.floor(budget.bytes / budget.readers)
+      const most = Math.max(least, Math.min(largest, Math.floor(share / held)))
+      size = Math.min(most, now - readAt < fast ? size * 2 : size)
+      readAt = now
+      const wanted = atMost < size ? Number(atMost) : size
+      return memory !== undefined && wanted >= worthReusing && size * onTheWay <= share
+        ? readInto(file, memory, wanted, position)
+        : file.readAlloc(wanted, { position })
+    },
+    done: () => {
+      pieceSize.size = Math.max(smallest, size)
     }
-  })
+  }
+})

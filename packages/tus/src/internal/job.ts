@@ -215,7 +215,7 @@ const optionIssues = (job: Options<unknown>): Issues => {
     ...(job.transport === "form" && named.length === 0 ? formIssues(job) : []),
     ...broken(job.transport !== "form" && job.resend === true, ["resend"], 'Expected transport: "form"'),
     ...settingIssues(job),
-    ...(upload === undefined ? [] : under(["upload"], UploadOptions.issues(upload, undefined))),
+    ...(upload === undefined ? [] : under(["upload"], UploadOptions.settingIssues(upload))),
     ...broken(verify !== undefined && typeof verify !== "function", ["verify"], rules.verify),
     ...broken(verify !== undefined && wait === false, ["verify"], rules.verified),
     ...(wait === undefined || wait === false ? [] : under(["wait"], Creation.awaitOptionIssues(wait)))

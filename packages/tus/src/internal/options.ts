@@ -150,7 +150,8 @@ export const broken = (isBroken: boolean, path: Issue["path"], message: string):
 
 const checkSettings = Rules.checker(Settings)
 
-const settingIssues = (options: object): Issues => {
+/** The rules that the options of an upload break, except those of its metadata and of {@link missingDigest}. */
+export const settingIssues = (options: object): Issues => {
   if (!Input.isRecord(options)) return [{ path: [], message: "Expected an object" }]
   const keys = Object.keys(options).filter((key) => key !== "metadata")
   // Options with metadata alone need no check.
@@ -182,11 +183,11 @@ const issuesOf = (result: Result.Result<unknown, Issues>): Issues =>
  */
 export const metadataHeader = (metadata: Metadata): Result.Result<string, Issues> => {
   if (!Input.isRecord(metadata)) return Result.fail([issue("metadata", "Expected an object")])
-  const taken = Object.entries(reserved)
-    .filter(([key]) => Object.hasOwn(metadata, key))
-    .map(([key, why]): Issue => ({ path: ["metadata", key], message: `Expected no reserved key: ${why}` }))
+  const taken = Object.entries(reserved).flatMap(([key, why]) =>
+    broken(Object.hasOwn(metadata, key), ["metadata", key], `Expected no reserved key: ${why}`)
+  )
   const encoded = Result.mapError(encodeMetadata({ ...metadata, assembly_url: "-" }), (found) =>
-    Input.fromSchemaIssue(found).map(({ message, path }) => ({ message, path: ["metadata", ...path] }))
+    Input.fromSchemaIssue(found, ["metadata"])
   )
   return taken.length > 0
     ? Result.fail([...taken, ...issuesOf(encoded)])
@@ -237,18 +238,14 @@ export const sourceIssues = (
  * @since 0.1.0
  * @category running
  */
-export const issues = (options: object, metadata: Metadata | undefined): Issues => [
+export const issues = (options: RequestOptions, metadata: Metadata): Issues => [
   ...settingIssues(options),
-  ...(metadata === undefined ? [] : metadataIssues(metadata))
+  ...metadataIssues(metadata)
 ]
 
-/** Fails with all broken rules at once. Without a broken rule, returns `otherwise`. */
-export const refuse = <A>(
-  operation: string,
-  found: Issues,
-  otherwise?: A
-): Effect.Effect<A | undefined, InvalidRequest> =>
-  found.length === 0 ? Effect.succeed(otherwise) : Effect.fail(new InvalidRequest({ operation, issues: found }))
+/** Fails with all broken rules at once. */
+export const refuse = (operation: string, found: Issues): Effect.Effect<void, InvalidRequest> =>
+  found.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation, issues: found }))
 
 /** An issue if `checksum` is set and this runtime cannot compute it. */
 export const missingDigest = (checksum: string | undefined): Effect.Effect<Issues> =>
@@ -260,13 +257,10 @@ export const missingDigest = (checksum: string | undefined): Effect.Effect<Issue
  * Fails if the options or the source of an upload break a rule. Returns the metadata as a header, see
  * {@link metadataHeader}.
  */
-export const check = (
-  source: UploadSource,
-  options: Partial<Options>,
-  isReplayed: boolean
-): Effect.Effect<string | undefined, InvalidRequest> => {
+export const check = (source: UploadSource, options: Partial<Options>, isReplayed: boolean) => {
   const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
   const found = [...settingIssues(options), ...issuesOf(header), ...sourceIssues(source, { ...options, isReplayed })]
-  const checked = (missing: Issues) => refuse("Upload", [...found, ...missing], Result.getOrUndefined(header))
-  return options?.checksum === undefined ? checked([]) : Effect.flatMap(missingDigest(options.checksum), checked)
+  return Effect.flatMap(missingDigest(options?.checksum), (missing) =>
+    Effect.as(refuse("Upload", [...found, ...missing]), Result.getOrUndefined(header))
+  )
 }

@@ -13,7 +13,7 @@ import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tus from "../Tus.ts"
-import { UploadBandwidth } from "./bandwidth.ts"
+import { cut, UploadBandwidth } from "./bandwidth.ts"
 import { failedWith, type OneShot, type Replayable, type SourceFailed, sourceFailed, wholeOf } from "./source.ts"
 
 /** Before small byte arrays are sent, they are joined until a piece has this size in bytes, or no array is left. */
@@ -22,15 +22,9 @@ const smallest = 64 * 1024
 /** The maximum size of a piece in bytes. A larger byte array is cut. */
 const memoryPiece = 256 * 1024
 
-const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
-  if (bytes.length <= memoryPiece) return bytes.length === 0 ? [] : [bytes]
-  const count = Math.ceil(bytes.length / memoryPiece)
-  return Array.from({ length: count }, (_, index) => bytes.subarray(index * memoryPiece, (index + 1) * memoryPiece))
-}
-
 /** Cuts large pieces of a stream into smaller pieces, so that progress or a stall becomes visible sooner. */
 export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
-  Pieces.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
+  Pieces.mapPieces(stream, (piece) => Effect.succeed(cut(piece, memoryPiece)))
 
 /** A piece as a `Uint8Array` of this realm. Fails for anything but an array of bytes, whatever its type says. */
 const own = (piece: Uint8Array): Effect.Effect<Uint8Array, SourceFailed> => {
@@ -154,33 +148,33 @@ export const identityOf = (source: Replayable): Effect.Effect<string, SourceFail
     const block = new Uint8Array(digestPiece)
     const digests: Array<Uint8Array> = []
     let filled = 0
-    const close = Effect.gen(function* () {
-      digests.push(yield* digest(Digest.sha256, block.slice(0, filled)))
-      filled = 0
+    let left = source.size
+    const add = Effect.fnUntraced(function* (piece: Uint8Array) {
+      for (let at = 0; at < piece.length;) {
+        const part = piece.subarray(at, at + digestPiece - filled)
+        block.set(part, filled)
+        filled += part.length
+        at += part.length
+        left -= BigInt(part.length)
+        if (filled < digestPiece && left > 0n) continue
+        digests.push(yield* digest(Digest.sha256, block.slice(0, filled)))
+        filled = 0
+      }
     })
-    yield* Stream.runForEach(exactly(source.bytes(0n, source.size), source.size), (piece) =>
-      Effect.gen(function* () {
-        for (let at = 0; at < piece.length;) {
-          const part = piece.subarray(at, at + digestPiece - filled)
-          block.set(part, filled)
-          filled += part.length
-          at += part.length
-          if (filled === digestPiece) yield* close
-        }
-      })
-    )
-    if (filled > 0) yield* close
+    yield* Stream.runForEach(exactly(source.bytes(0n, source.size), source.size), add)
     return `sha256/1MiB ${yield* sha256(Bytes.join(digests))}`
   })
 
 /**
- * The body of the next request: the bytes from `start` to `end`, and the total size if it is known.
+ * The body of the next request: the bytes from `start` to `end`, the total size if it is known, and the value of
+ * `upload-checksum` if the upload has checksums.
  */
 export interface Body {
   readonly start: bigint
   readonly end: bigint
   readonly total: bigint | undefined
   readonly bytes: Tus.Body<SourceFailed>
+  readonly checksum?: string
 }
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
@@ -199,30 +193,17 @@ export interface Outgoing {
   readonly from: (offset: bigint, next: (left: bigint) => bigint) => Effect.Effect<Body, SourceFailed>
 }
 
-/**
- * The bodies for a range of a source that can be read again. If the platform cannot stream, a body is an array, never a
- * Blob: a `fetch` that does not know the class of the Blob would send the text `[object Blob]`.
- */
-export const replayable = (
-  source: Replayable,
-  { end: limit, start: base, streams }: { readonly start: bigint; readonly end: bigint; readonly streams: boolean }
-): Outgoing => {
-  const size = limit - base
-  return {
-    size,
-    replayable: true,
-    from: (offset, next) => {
-      const start = base + offset
-      const end = start + next(limit - start)
-      const body = (bytes: Tus.Body<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
-      if (start === end) return Effect.succeed(body(new Uint8Array(0)))
-      const [stream, length] = [source.bytes(start, end), end - start]
-      return streams
-        ? Effect.succeed(body({ stream: exactly(stream, length), length }))
-        : Effect.map(collect(stream, length), body)
-    }
+/** The bodies for the range of a source from `base` to `limit`, which can be read again. */
+export const replayable = (source: Replayable, base: bigint, limit: bigint): Outgoing => ({
+  size: limit - base,
+  replayable: true,
+  from: (offset, next) => {
+    const start = base + offset
+    const length = next(limit - start)
+    const stream = exactly(source.bytes(start, start + length), length)
+    return Effect.succeed({ start: offset, end: offset + length, total: limit - base, bytes: { stream, length } })
   }
-}
+})
 
 /** The bytes of a body, in memory. */
 export const inMemory = (bytes: Body["bytes"]): Effect.Effect<Uint8Array, SourceFailed> =>
@@ -290,10 +271,7 @@ export const moving = Effect.fnUntraced(function* <E>(
  * may be sent again. The stream is read until more than `windowSize` bytes are held: at least one byte more, because
  * this byte shows that the stream continues. If the stream ends by then, its size is known.
  */
-export const oneShot = (
-  source: OneShot,
-  { streams, windowSize }: { readonly windowSize: number; readonly streams: boolean }
-): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
+export const oneShot = (source: OneShot, windowSize: number): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
   Effect.gen(function* () {
     // `Stream.toPull` would add the code of Effect's semaphores to a bundle.
     const pull = yield* Channel.toPullScoped(Stream.toChannel(source.stream), yield* Effect.scope)
@@ -303,7 +281,7 @@ export const oneShot = (
     let count = 0
     let hasEnded = false
 
-    const fill: Effect.Effect<void, SourceFailed> = Effect.gen(function* () {
+    const fill = Effect.gen(function* () {
       const more: Array<Uint8Array> = []
       while (!hasEnded && count <= windowSize) {
         const emitted = yield* Pull.catchDone(pull, () => Effect.undefined)
@@ -333,32 +311,23 @@ export const oneShot = (
 
     yield* fill
     const size = source.size ?? totalSize()
-    return {
-      size,
-      replayable: false,
-      from: (offset, next) =>
-        Effect.gen(function* () {
-          if (offset < start || offset > start + BigInt(count)) {
-            return yield* sourceFailed(
-              "NotReplayable",
-              `the server needs the byte ${offset}, but the source can be read only once and is at the byte ${start}`
-            )
-          }
-          yield* check
-          // The acknowledged bytes are not held while the next bytes are read.
-          const released = Number(offset - start)
-          held = range(held, released, count)
-          count -= released
-          start = offset
-          yield* fill
-          const length = smaller(next(BigInt(count)), BigInt(windowSize))
-          const parts = range(held, 0, Number(length))
-          return {
-            start: offset,
-            end: offset + length,
-            total: size ?? totalSize(),
-            bytes: streams ? { stream: inRegularPieces(parts), length } : Bytes.join(parts)
-          }
-        })
-    }
+    const from: Outgoing["from"] = Effect.fnUntraced(function* (offset, next) {
+      if (offset < start || offset > start + BigInt(count)) {
+        return yield* sourceFailed(
+          "NotReplayable",
+          `the server needs the byte ${offset}, but the source can be read only once and is at the byte ${start}`
+        )
+      }
+      yield* check
+      // The acknowledged bytes are not held while the next bytes are read.
+      const released = Number(offset - start)
+      held = range(held, released, count)
+      count -= released
+      start = offset
+      yield* fill
+      const length = smaller(next(BigInt(count)), BigInt(windowSize))
+      const bytes = { stream: inRegularPieces(range(held, 0, Number(length))), length }
+      return { start: offset, end: offset + length, total: size ?? totalSize(), bytes }
+    })
+    return { size, replayable: false, from }
   })

@@ -4,6 +4,7 @@ import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import { Budget } from "@assembly-effect/auth/unstable/Budget"
+import type * as Gathering from "@assembly-effect/auth/unstable/Gathering"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
@@ -19,7 +20,6 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -51,6 +51,9 @@ export type Body<E = never> = Uint8Array | { readonly stream: Stream.Stream<Uint
 const isStream = <E>(body: Body<E> | undefined): body is Exclude<Body<E>, Uint8Array> =>
   body !== undefined && "stream" in body && "length" in body
 
+/** The header that every request except `discover` has. */
+export const version = { "tus-resumable": TusUpload.tusVersion } as const
+
 /** The method and the statuses of the successes of each request. tus 1.0.0 allows both statuses where there are two. */
 const requests = {
   create: { method: "POST", success: [201] },
@@ -73,19 +76,13 @@ interface Asked {
   readonly headers: Readonly<Record<string, string | undefined>>
 }
 
-/** The text of a body, and its error code if any. */
-interface Said {
-  readonly words: string
-  readonly code?: string | undefined
-}
-
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 
 /**
  * Reads the text of an error: the error line of a tus server (`<code>: <message>`), else the `message` or the code of
  * the service's error object, else the whole body.
  */
-const readSaid = (body: string, json: unknown): Said => {
+const readSaid = (body: string, json: unknown) => {
   const read = TusUpload.parseTusError(body)
   if (read._tag === "Line") return { words: `${read.code}: ${read.message}`, code: read.code }
   const { error, message } = Predicate.isObject(json) ? json : {}
@@ -122,47 +119,44 @@ const errors: { readonly [status: number]: new (refusal: Refusal) => TusError.An
   460: TusError.ChecksumMismatch
 }
 
-/** The error of a response whose status is not the expected success. */
-const toRefusal = (
-  request: TusError.RequestName,
-  asked: Asked,
-  answer: Outcome.Gathered
-): Effect.Effect<TusError.AnswerError> =>
-  Effect.map(Clock.currentTimeMillis, (now) => {
-    const { text: body } = Outcome.textOf(answer, maxErrorBytes)
-    const { headers, status } = answer
-    const json = Option.getOrUndefined(Outcome.parseJson(body))
-    const secrets = secretsOf(asked)
-    const { code, words } = readSaid(body, json)
-    const subject = {
-      host: hostOf(asked.url),
-      status,
-      // A response without text, such as a response to HEAD, says only its status.
-      description: Redaction.text(words, { secrets }) || `status ${status} without an explanation`,
-      ...(code === undefined ? undefined : { code: Redaction.code(code, secrets) }),
-      ...Exchange.requestIdOf(headers, secrets)
-    }
-    const retryAfter = Option.getOrUndefined(Outcome.wait(headers, json, now))
-    if (status === 429) {
-      const limit = { code: "RATE_LIMIT_REACHED", ...subject, operation: `Tus.${request}` }
-      return new ApiError.RateLimited({ ...limit, retryAfter: retryAfter ?? Duration.zero })
-    }
-    const refusal = { request, ...subject }
-    // These requests go to `tus_url`, where no upload can be gone: a gateway may know no such path.
-    const isAtTarget = request === "create" || request === "discover"
-    const Known = isAtTarget && errors[status] === TusError.UploadGone ? TusError.UploadRefused : errors[status]
-    if (Known !== undefined) return new Known(refusal)
-    if (Outcome.isRefusal(status)) return new TusError.UploadRefused(refusal)
-    if (status < 400) return new TusError.ProtocolViolation({ ...refusal, description: "unexpected status" })
-    return new TusError.ServerFailure(retryAfter === undefined ? refusal : { ...refusal, retryAfter })
-  })
+/** Fails with the error of a response whose status is not the expected success. A 429 pauses the budget of the account. */
+const refuse = Effect.fnUntraced(function* (request: TusError.RequestName, asked: Asked, answer: Outcome.Gathered) {
+  const { text: body } = Outcome.textOf(answer, maxErrorBytes)
+  const { headers, status } = answer
+  const json = Option.getOrUndefined(Outcome.parseJson(body))
+  const secrets = secretsOf(asked)
+  const { code, words } = readSaid(body, json)
+  const subject = {
+    host: hostOf(asked.url),
+    status,
+    // A response without text, such as a response to HEAD, says only its status.
+    description: Redaction.text(words, { secrets }) || `status ${status} without an explanation`,
+    ...(code === undefined ? undefined : { code: Redaction.code(code, secrets) }),
+    ...Exchange.requestIdOf(headers, secrets)
+  }
+  const wait = Option.getOrUndefined(Outcome.wait(headers, json, yield* Clock.currentTimeMillis))
+  if (status === 429) {
+    const retryAfter = wait ?? Duration.zero
+    const budget = yield* Budget
+    if (budget !== undefined) yield* budget.pause("request", retryAfter)
+    const limit = { code: "RATE_LIMIT_REACHED", ...subject, operation: `Tus.${request}` }
+    return yield* new ApiError.RateLimited({ ...limit, retryAfter })
+  }
+  const refusal = { request, ...subject }
+  // These requests go to `tus_url`, where no upload can be gone: a gateway may know no such path.
+  const isAtTarget = request === "create" || request === "discover"
+  const Known = isAtTarget && errors[status] === TusError.UploadGone ? TusError.UploadRefused : errors[status]
+  if (Known !== undefined) return yield* new Known(refusal)
+  if (Outcome.isRefusal(status)) return yield* new TusError.UploadRefused(refusal)
+  if (status < 400) return yield* new TusError.ProtocolViolation({ ...refusal, description: "unexpected status" })
+  return yield* new TusError.ServerFailure(wait === undefined ? refusal : { ...refusal, retryAfter: wait })
+})
 
-/** The error of a response that is read as a stream if its status is the expected success. */
-export const readError = (
-  request: TusError.RequestName,
-  response: HttpClientResponse.HttpClientResponse
-): Effect.Effect<TusError.AnswerError> =>
-  Effect.flatMap(Sender.gather(response, maxErrorBytes), (answer) => toRefusal(request, response.request, answer))
+/** Fails with the error of a response that would be read as a stream if its status were the expected success. */
+export const refuseStream = (request: TusError.RequestName, response: HttpClientResponse.HttpClientResponse) =>
+  Effect.flatMap(Sender.gather(response, maxErrorBytes), (answer): Effect.Effect<never, TusError.AnswerError> =>
+    refuse(request, response.request, answer)
+  )
 
 /**
  * Reads the headers of a response. The error names the headers that break a rule, without their values, because a value
@@ -189,11 +183,7 @@ const readHeaders = <A>(
  * Waits until a body may be sent, and for the budget of the account. These waits are not part of a time limit. A streamed
  * body does not wait for the bandwidth: its portions wait while they are sent, see `piece.ts`.
  */
-export const permit = (
-  request: TusError.RequestName,
-  url: Redacted.Redacted,
-  body?: Body<unknown>
-): Effect.Effect<void, ApiError.RateLimited | ApiError.TransportFailure> =>
+export const permit = (request: TusError.RequestName, url: Redacted.Redacted, body?: Body<unknown>) =>
   Effect.contextWith((context: Context.Context<never>) => {
     const bandwidth = Context.get(context, UploadBandwidth)
     const budget = Context.get(context, Budget)
@@ -209,15 +199,6 @@ export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-ef
   defaultValue: () => Duration.seconds(30)
 })
 
-/** Limits a wait for the server to {@link RequestTimeout}. */
-export const limited = <A, E, R, E2>(
-  wait: Effect.Effect<A, E, R>,
-  late: (after: Duration.Duration) => E2
-): Effect.Effect<A, E | E2, R> =>
-  Effect.flatMap(RequestTimeout, (duration) =>
-    Effect.timeoutOrElse(wait, { duration, orElse: () => Effect.fail(late(duration)) })
-  )
-
 /**
  * Limits the duration of requests without a body to `limit`. The time starts when the request is sent, so it does not
  * include the wait for the budget.
@@ -229,8 +210,7 @@ export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect
  * A request, and how its response is read.
  *
  * - `told`: converts the headers of a success. `declaresLength`: whether the request declared the length of its body.
- *   `count` counts the bytes of the body that the response confirms. The span of the request has the result, so the
- *   result contains no URL in plain text.
+ *   The span of the request has the result, so the result contains no URL in plain text.
  * - `limit`: the time limit of a request whose body is not a stream: by default `RequestTimeout` without a body, and
  *   none with a body.
  * - `stalled`: fails when a request with a streamed body makes no progress.
@@ -241,36 +221,24 @@ interface Request<A, B, E, E2> {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Body<E> | undefined
   readonly read: Schema.ConstraintCodec<A, unknown>
-  readonly told: (
-    headers: A,
-    declaresLength: boolean,
-    count: (confirmed: bigint | undefined) => void
-  ) => Result.Result<B, E2>
+  readonly told: (headers: A, declaresLength: boolean) => Result.Result<B, E2>
   readonly limit?: Duration.Duration | undefined
   readonly stalled?: Effect.Effect<never, TusError.Stalled> | undefined
 }
 
 /** Sends a request that has its permit, and if the status is a success, reads the headers of the response. */
-const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>({
-  body,
-  headers,
-  limit,
-  read,
-  request,
-  stalled,
-  told,
-  url: to
-}: Request<A, B, E, E2>) =>
+const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>(given: Request<A, B, E, E2>) =>
   Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) => {
+    const { body, headers, read, request, told } = given
     const client = Context.get(context, HttpClient.HttpClient)
-    const url = Redacted.value(to)
+    const url = Redacted.value(given.url)
     const { host, origin, pathname, search } = new URL(url)
     const { method, success } = requests[request]
     const operation = `Tus.${request}`
     const lost = Exchange.toFailure({ host, operation })
+    const after = given.limit ?? (body === undefined ? Context.get(context, RequestTimeout) : Duration.infinity)
 
     const gathered = (content: Uint8Array | undefined) => {
-      const after = limit ?? (content === undefined ? Context.get(context, RequestTimeout) : Duration.infinity)
       const outgoing = {
         method,
         origin,
@@ -279,36 +247,25 @@ const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>
         body: content && { content: ownBytes(content), contentType: TusUpload.offsetOctetStream }
       }
       const limits = { maxBytes: maxErrorBytes, millis: Duration.toMillis(after), isDecidedByStatus: true } as const
-      return Effect.mapBoth(Sender.of(client)(outgoing, limits), {
-        onSuccess: (answer): StreamSender.Sent => ({ answer, declaresLength: true }),
-        onFailure: (error) => (error._tag === "Late" ? new TusError.Stalled({ request, host, after }) : lost(error))
-      })
+      return Effect.map(Sender.of(client)(outgoing, limits), (answer) => ({ answer, declaresLength: true }))
     }
     const streamed = ({ length, stream }: Exclude<Body<E>, Uint8Array>) => {
       const content = HttpBody.stream(stream, TusUpload.offsetOctetStream, Number(length))
       const outgoing = HttpClientRequest.make(method)(url, { headers, body: content })
-      return Effect.mapError(
-        // A body that is too long or never ends is ignored, because the headers already contain the result.
-        StreamSender.send(client, outgoing, maxErrorBytes, stalled),
-        (error) => (error._tag === "Lost" ? lost(error) : error)
-      )
+      // A body that is too long or never ends is ignored, because the headers already contain the result.
+      return StreamSender.send(client, outgoing, maxErrorBytes, given.stalled)
+    }
+    const toError = (error: Outcome.Lost | Gathering.Late | TusError.Stalled) => {
+      if (error._tag === "Stalled") return error
+      return error._tag === "Late" ? new TusError.Stalled({ request, host, after }) : lost(error)
     }
 
-    const refused = (error: TusError.AnswerError) => {
-      const budget = Context.get(context, Budget)
-      return budget === undefined || error._tag !== "RateLimited"
-        ? Effect.fail(error)
-        : Effect.andThen(budget.pause("request", error.retryAfter), Effect.fail(error))
-    }
     const asked = { url, headers }
-    const sent = isStream(body) ? streamed(body) : gathered(body)
+    const sent = Effect.mapError(isStream(body) ? streamed(body) : gathered(body), toError)
     const answered = Effect.flatMap(sent, ({ answer, declaresLength }): Effect.Effect<B, TusError.AnswerError | E2> => {
-      if (!success.some((status) => status === answer.status)) {
-        return Effect.flatMap(toRefusal(request, asked, answer), refused)
-      }
-      const count = (confirmed: bigint | undefined) => Telemetry.counted(context, confirmed, BigInt(body?.length ?? 0))
+      if (!success.some((status) => status === answer.status)) return refuse(request, asked, answer)
       return Effect.fromResult(
-        Result.flatMap(readHeaders(request, read, asked, answer), (found) => told(found, declaresLength, count))
+        Result.flatMap(readHeaders(request, read, asked, answer), (found) => told(found, declaresLength))
       )
     })
     return Telemetry.requested(context, { name: operation, method, url }, answered)
@@ -317,6 +274,10 @@ const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>
 /** Sends a request when it is permitted. */
 export const send = <A, B, E = never, E2 extends { readonly _tag: string } = never>(asked: Request<A, B, E, E2>) =>
   Effect.andThen(permit(asked.request, asked.url, asked.body), exchange(asked))
+
+/** Requests the state of an upload, which the headers of the response describe. */
+export const sendOffset = <A>(url: UploadTarget.UploadUrl, read: Schema.ConstraintCodec<A, unknown>) =>
+  send({ request: "offset", url, headers: version, read, told: Result.succeed })
 
 /**
  * Sends a creation that has its permit, and returns the URL of the upload and its offset. `limit` is the time limit of
@@ -335,12 +296,9 @@ export const sendCreation = (
     body,
     limit,
     read: TusUpload.Created,
-    told: ({ location, "upload-offset": offset = body === undefined ? 0n : undefined }, _, count) =>
-      Result.map(UploadTarget.resolve(target, location), (url) => {
-        count(offset)
-        return { url, offset }
-      })
-  })
+    told: ({ location, "upload-offset": offset = body === undefined ? 0n : undefined }) =>
+      Result.map(UploadTarget.resolve(target, location), (url) => ({ url, offset }))
+  }).pipe(Effect.tap(({ offset }) => Telemetry.counted(offset, body?.length)))
 
 /**
  * Appends bytes at an offset. Returns the offset that the server reports, and whether the request declared the length of
@@ -348,12 +306,7 @@ export const sendCreation = (
  */
 export const sendAppend = <E>(
   url: UploadTarget.UploadUrl,
-  {
-    body,
-    checksum,
-    length,
-    offset: start
-  }: {
+  appended: {
     readonly offset: TusUpload.Offset
     readonly body: Body<E>
     readonly length?: TusUpload.UploadLength | undefined
@@ -365,19 +318,16 @@ export const sendAppend = <E>(
     request: "append",
     url,
     headers: {
-      "tus-resumable": TusUpload.tusVersion,
-      "upload-offset": String(start),
-      ...(length === undefined ? undefined : { "upload-length": String(length) }),
-      ...(checksum === undefined ? undefined : { "upload-checksum": checksum })
+      ...version,
+      "upload-offset": String(appended.offset),
+      ...(appended.length === undefined ? undefined : { "upload-length": String(appended.length) }),
+      ...(appended.checksum === undefined ? undefined : { "upload-checksum": appended.checksum })
     },
-    body,
+    body: appended.body,
     ...limits,
     read: TusUpload.Appended,
-    told: ({ "upload-offset": offset }, declaresLength, count) => {
-      count(offset - start)
-      return Result.succeed({ offset, declaresLength })
-    }
-  })
+    told: ({ "upload-offset": offset }, declaresLength) => Result.succeed({ offset, declaresLength })
+  }).pipe(Effect.tap(({ offset }) => Telemetry.counted(offset - appended.offset, appended.body.length)))
 
 /**
  * The value of `upload-concat` for a final upload. A URL with the prefix of a proxy is sent as the path that the service
@@ -391,17 +341,4 @@ export const concat = (target: UploadTarget.UploadTarget, parts: ReadonlyArray<U
     return path === pathname ? url : path
   })
   return `final;${urls.join(" ")}`
-}
-
-const longest = 8192
-
-/** Checks the length of the header `upload-concat` of these parts (spec.md, "Limits"). */
-export const checkConcat = (
-  target: UploadTarget.UploadTarget,
-  parts: ReadonlyArray<UploadTarget.UploadUrl>
-): Effect.Effect<void, InvalidRequest> => {
-  const { length } = concat(target, parts)
-  if (length <= longest) return Effect.void
-  const message = `Expected at most ${longest} characters of upload URLs, got ${length} for ${parts.length} parts`
-  return Effect.fail(new InvalidRequest({ operation: "Tus.create", issues: [{ path: ["upload-concat"], message }] }))
 }

@@ -102,8 +102,8 @@ const isError = (value: unknown): value is Error => /Error|Exception/.test(Objec
 
 /** Describes the error of a stream, if the error is not an instance of `Error`. */
 const shown = (error: unknown): string => {
-  if (typeof error !== "object" || error === null) return String(error)
-  return Predicate.hasProperty(error, "_tag") ? String(error._tag) : "a value that is not an Error"
+  if (Predicate.hasProperty(error, "_tag")) return String(error._tag)
+  return Predicate.isObjectKeyword(error) ? "a value that is not an Error" : String(error)
 }
 
 /**

@@ -19,8 +19,6 @@ const bytes = Metric.counter("assembly_upload_bytes", {
   incremental: true
 })
 
-const boundaries = Metric.exponentialBoundaries({ start: 1, factor: 2, count: 24 })
-
 /** The metrics for one outcome. An outcome is `success`, `interrupted`, `defect`, or the tag of an error. */
 const ofOutcome = (outcome: string) => ({
   count: Metric.counter("assembly_uploads", {
@@ -30,7 +28,7 @@ const ofOutcome = (outcome: string) => ({
   }),
   duration: Metric.histogram("assembly_upload_duration", {
     description: "Duration of uploads",
-    boundaries,
+    boundaries: Metric.exponentialBoundaries({ start: 1, factor: 2, count: 24 }),
     attributes: { outcome, time_unit: "milliseconds" }
   })
 })
@@ -38,9 +36,8 @@ const ofOutcome = (outcome: string) => ({
 const success = ofOutcome("success")
 
 /** Counts the bytes that a response confirms. Counts none if the response confirms more bytes than were sent. */
-export const counted = (context: Context.Context<never>, confirmed: bigint | undefined, sent: bigint): void => {
-  if (confirmed !== undefined && confirmed > 0n && confirmed <= sent) bytes.updateUnsafe(Number(confirmed), context)
-}
+export const counted = (confirmed: bigint | undefined, sent: bigint | number = 0): Effect.Effect<void> =>
+  confirmed !== undefined && confirmed > 0n && confirmed <= sent ? Metric.update(bytes, Number(confirmed)) : Effect.void
 
 /**
  * Runs an upload in a span, and updates the metrics. `program` must emit its events with the `emit` that it gets,
@@ -56,7 +53,6 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
     const hasTracer = isTraced(context)
     const begun = clock.currentTimeMillisUnsafe()
     let failures = 0
-    let isActive = false
     const tell: Emit = (event) => {
       if (event._tag === "Retrying") {
         failures++
@@ -64,16 +60,13 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
       }
       emit(event)
     }
-    const measured = Effect.onExit(
-      Effect.suspend(() => {
-        isActive = true
-        active.modifyUnsafe(1, context)
-        return program(tell, clock)
-      }),
-      (exit) => {
+    const measured = Effect.acquireUseRelease(
+      Effect.sync(() => active.modifyUnsafe(1, context)),
+      () => program(tell, clock),
+      (_, exit) => {
         const outcome = outcomeOf(exit)
         const metrics = outcome === "success" ? success : ofOutcome(outcome)
-        if (isActive) active.modifyUnsafe(-1, context)
+        active.modifyUnsafe(-1, context)
         metrics.count.updateUnsafe(1, context)
         metrics.duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
         if (!hasTracer) return Effect.void
