@@ -18,10 +18,10 @@
  * the URL of a result could make the program send requests to that network. To prevent this, use an HTTP client or a
  * proxy that refuses private addresses.
  */
+import * as Unique from "@assembly-effect/auth/unstable/Unique"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -172,7 +172,7 @@ export const save: (
       const existing = yield* existingMode(fs, path)
       const mode = options.mode ?? existing
       const folder = dirname(path)
-      const temporary = join(folder, yield* WebCrypto.useSync((crypto) => `.${crypto.randomUUID()}.part`))
+      const temporary = join(folder, `.${yield* Unique.text}.part`)
       const saved = yield* Download.start(operation, file, { ...options, sums: true }).pipe(
         Effect.flatMap((download) => write(download, fs.open(temporary, { flag: "wx", mode: mode ?? 0o666 }), path)),
         Effect.scoped,

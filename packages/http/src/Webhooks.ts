@@ -2,14 +2,13 @@
  * A route that receives the notifications of the service.
  */
 import * as Webhook from "@assembly-effect/auth/Webhook"
+import * as Digests from "@assembly-effect/auth/unstable/Digests"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Cause from "effect/Cause"
-import * as Digest from "effect/crypto/Digest"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import * as Exit from "effect/Exit"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -97,13 +96,6 @@ const renewal = Duration.seconds(5)
 const storeTimeout = Duration.seconds(10)
 
 const decode = Rules.decoder("Webhooks", Settings)
-
-const sha256 = (text: string): Effect.Effect<string> =>
-  Digest.Digest.use((digest) => digest.digest(Digest.sha256, new TextEncoder().encode(text))).pipe(
-    Effect.map(Hex.encode),
-    Effect.orDie,
-    Effect.provide(Digest.layerWebCrypto)
-  )
 
 const fieldOf = (form: Partial<Record<"transloadit" | "signature", string>>) => (name: "transloadit" | "signature") => {
   const value = form[name]
@@ -232,7 +224,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, 
         MalformedNotification: ({ message }) => Effect.fail(new Refusal.BodyMalformed({ description: message }))
       })
     )
-    return { status, key: yield* sha256(transloadit) } satisfies Notification
+    return { status, key: yield* Digests.sha256(transloadit) } satisfies Notification
   })
 
   return (request: HttpServerRequest.HttpServerRequest) => Respond.to(Effect.flatMap(read(request), handleShared))

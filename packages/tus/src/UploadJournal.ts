@@ -4,6 +4,7 @@
  * and when all bytes are stored or become untrusted. The entry of an upload contains capabilities (URLs that grant
  * access), so store the journal as a secret.
  */
+import * as Digests from "@assembly-effect/auth/unstable/Digests"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Clock from "effect/Clock"
@@ -22,7 +23,6 @@ import * as Journaled from "./internal/journaled.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import * as Files from "./internal/journalFiles.ts"
 import * as Leasing from "./internal/lease.ts"
-import { canDigest, noDigest } from "./internal/outgoing.ts"
 
 export type { AssemblyEntry, Engine, Entries, Entry, Key, Lease, Leases, Locks, Store } from "./internal/journal.ts"
 export { assemblyKeyOf, keyOf, UploadJournal } from "./internal/journal.ts"
@@ -213,7 +213,8 @@ export const layerStore = <E, R>(
     Journal.UploadJournal,
     Effect.gen(function* () {
       const settings = yield* decode(options)
-      if (!(yield* canDigest)) return yield* new JournalFailed({ action: "write", description: noDigest })
+      if (!(yield* Digests.isAvailable))
+        return yield* new JournalFailed({ action: "write", description: Digests.unavailable })
       return onStore(yield* store, settings)
     })
   )

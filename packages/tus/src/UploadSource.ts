@@ -2,6 +2,7 @@
  * The sources of uploads: bytes that can be read again, and one-shot streams.
  */
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
+import * as Digests from "@assembly-effect/auth/unstable/Digests"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -72,7 +73,7 @@ export const fromBytes = (bytes: Uint8Array): Source.Replayable => {
       _tag: "Replayable",
       size: BigInt(size),
       bytes: (start, end) => Outgoing.cutLarge(Stream.fromEffect(read(start, end))),
-      identity: Effect.map(Effect.flatMap(whole, Outgoing.sha256), (digest) => `sha256 ${digest}`)
+      identity: Effect.map(Effect.flatMap(whole, Digests.sha256), (digest) => `sha256 ${digest}`)
     },
     whole
   )

@@ -7,6 +7,7 @@ import * as Download from "@assembly-effect/api/unstable/Download"
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as Reading from "@assembly-effect/api/unstable/Reading"
+import * as Digests from "@assembly-effect/auth/unstable/Digests"
 import * as AuthPieces from "@assembly-effect/auth/unstable/Pieces"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
@@ -140,7 +141,7 @@ export const fromUrl = (
         const range = { end: Number(end), of }
         return Download.range({ ...resource, stallTimeout, file: named, size, offset: Number(start), range })
       })
-    const digest = Outgoing.sha256(new TextEncoder().encode(`${identified} ${validator}`))
+    const digest = Digests.sha256(`${identified} ${validator}`)
     return {
       _tag: "Replayable",
       size: BigInt(size),
@@ -158,22 +159,13 @@ const ask = Effect.fnUntraced(function* (resource: Resource, headers: Readonly<R
   return { asked, response, subject, read: Reading.read(response, 0) }
 })
 
-const none: Reading.Representation = {
-  etag: undefined,
-  lastModified: undefined,
-  validator: undefined,
-  total: undefined
-}
-
 /** Requests the first byte of a resource. The body is not read. */
 const describe = (resource: Resource) =>
   Effect.scoped(
     Effect.gen(function* () {
       const { read, response, subject } = yield* ask(resource, { range: "bytes=0-0" })
       const { headers, status } = response
-      if (status === 416 && Reading.sizeOfUnsatisfied(headers) === 0) {
-        return { isRanged: false, of: { ...none, total: 0 } }
-      }
+      if (status === 416 && Reading.sizeOfUnsatisfied(headers) === 0) return { isRanged: false, of: { total: 0 } }
       if (status === 416) return yield* Exchange.unexpected(subject, status, "a refused range")
       if (status === 200 && Result.isFailure(read)) return yield* Exchange.unexpected(subject, status, read.failure)
       // Another part than the requested byte says nothing about the resource.
@@ -181,7 +173,7 @@ const describe = (resource: Resource) =>
       const isOffered = (headers["accept-ranges"] ?? "bytes").trim().toLowerCase() === "bytes"
       return {
         isRanged: status === 206 && isOffered,
-        of: isTold ? read.success.representation : { ...none, etag: headers["etag"] }
+        of: isTold ? read.success.representation : { etag: headers["etag"] }
       }
     })
   )

@@ -50,6 +50,15 @@ export const Details = Schema.Struct({
  */
 export type Details = typeof Details.Type
 
+/**
+ * Whether the service does not know what the request is about.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isNotFound = (error: { readonly _tag: string; readonly status?: number | undefined }): boolean =>
+  error._tag === "ServiceFailure" && error.status === 404
+
 type Answered = Pick<Details, "description" | "status"> & { readonly code?: string | undefined }
 
 /**

@@ -216,10 +216,10 @@ export const pullBody = (
  * @category models
  */
 export interface Representation {
-  readonly etag: string | undefined
-  readonly lastModified: string | undefined
-  readonly validator: string | undefined
-  readonly total: number | undefined
+  readonly etag?: string | undefined
+  readonly lastModified?: string | undefined
+  readonly validator?: string | undefined
+  readonly total?: number | undefined
 }
 
 /**

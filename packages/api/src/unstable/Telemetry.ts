@@ -56,6 +56,26 @@ const attributesOf = (error: Told) => ({
 })
 
 /**
+ * Runs an effect in a span, which gets the fields of its error, if the program has set a tracer.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const traced = <A, E extends Told, R>(
+  context: Context.Context<never>,
+  name: string,
+  options: () => Tracer.SpanOptions,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  isTraced(context)
+    ? Effect.withSpan(
+        Effect.tapError(effect, (error) => Effect.annotateCurrentSpan(attributesOf(error))),
+        name,
+        { ...options(), captureStackTrace: false }
+      )
+    : effect
+
+/**
  * The attributes of the server of a request.
  *
  * @since 0.1.0

@@ -49,3 +49,12 @@ export const equal = (a: Uint8Array, b: Uint8Array): boolean => {
   for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false
   return true
 }
+
+/**
+ * Cuts bytes into arrays of at most `size` bytes. No byte is copied.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const cut = (bytes: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size))

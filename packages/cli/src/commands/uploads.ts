@@ -1,3 +1,4 @@
+import { isNotFound } from "@assembly-effect/api/unstable/ErrorDetails"
 import { Assemblies, AssemblyClient } from "@assembly-effect/api"
 import { Assembly } from "@assembly-effect/schema"
 import { UploadJournal } from "@assembly-effect/tus"
@@ -29,10 +30,7 @@ const elsewhere = Effect.fnUntraced(function* ({ command }: Journal.Upload) {
 const ask = Effect.fnUntraced(function* (upload: Journal.Upload) {
   const foreign = yield* elsewhere(upload)
   const answer = yield* Effect.timeout(Assemblies.get(upload.entry.assemblyId), patience).pipe(
-    Effect.catchIf(
-      (error) => error._tag === "ServiceFailure" && error.status === 404,
-      () => Effect.undefined
-    ),
+    Effect.catchIf(isNotFound, () => Effect.undefined),
     Effect.mapError((error) => (error._tag === "TimeoutError" ? `no answer within ${patience}` : Advice.line(error))),
     (request) => (foreign === undefined ? request : Effect.fail(foreign)),
     Effect.result

@@ -5,6 +5,7 @@
  * not. The journal finds an upload only if its files have not changed. If a file has changed, this module finds the
  * Assembly of the earlier content, and the command cancels that Assembly.
  */
+import { isNotFound } from "@assembly-effect/api/unstable/ErrorDetails"
 import { UploadJournal } from "@assembly-effect/tus"
 import type * as HttpClient from "effect/http/HttpClient"
 import { Clock, Effect, FileSystem, Option, Path, Redacted, Schema, Stdio } from "./effect.ts"
@@ -201,12 +202,7 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
     yield* journal.lease(key)
     // The entries of the files are read first: if they cannot be read, the upload is kept as it is.
     const files = yield* journal.list
-    const status = yield* Assemblies.cancel(assemblyId).pipe(
-      Effect.catchIf(
-        (error) => error._tag === "ServiceFailure" && error.status === 404,
-        () => Effect.undefined
-      )
-    )
+    const status = yield* Assemblies.cancel(assemblyId).pipe(Effect.catchIf(isNotFound, () => Effect.undefined))
     for (const file of files) {
       const url = Redacted.value(file.entry.target.assemblySslUrl)
       if (ServiceOrigins.assemblyIdAt(url) === assemblyId) yield* journal.forget(file.key)

@@ -39,6 +39,15 @@ export const fromSchemaIssue = (issue: SchemaIssue.Issue, below: ReadonlyArray<s
   }))
 
 /**
+ * Puts a path before the paths of issues.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const under = (path: Issue["path"], issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
+  issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
+
+/**
  * Converts an issue of the input's schema to `InvalidRequest`.
  *
  * @since 0.1.0

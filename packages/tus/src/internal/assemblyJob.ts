@@ -3,8 +3,10 @@
  * with and without a journal differ only in the store of the Assembly.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { isNotFound } from "@assembly-effect/api/unstable/ErrorDetails"
+import * as Places from "@assembly-effect/api/unstable/Places"
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -12,7 +14,6 @@ import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidReque
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -106,9 +107,6 @@ export interface Service {
   readonly prepare: <R>(options: Options<R>, isShared?: boolean) => Effect.Effect<Prepared, AssemblyUploadError, R>
   readonly send: Send
 }
-
-const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
-  error._tag === "ServiceFailure" && error.status === 404
 
 /** Whether the error shows that the creation request created no Assembly. */
 const isRefused = (error: AssemblyUploadError): boolean =>
@@ -211,49 +209,6 @@ const finishForm = ({ emit, options: { wait }, sources }: Job, about: About, sta
     return ended
   })
 
-/**
- * Reads whether an Assembly whose holder has died still runs. With this `Watcher` of the budget in its context, a job with
- * `wait: false` holds a place among the running Assemblies, which the host then prolongs and releases. An Assembly that
- * waits for files runs nothing, and may do so for hours, so it loses its place. One whose Status cannot be read keeps its
- * place.
- *
- * @since 0.1.0
- * @category running
- */
-export const watcher: Effect.Effect<Budget.Watcher, never, AssemblyClient> = Effect.map(AssemblyClient, (client) => ({
-  isRunning: (assemblyId) =>
-    Assemblies.get(Assembly.AssemblyId.make(assemblyId)).pipe(
-      Effect.map((status) => Assembly.state(status) === "Busy" && hasArrived(status)),
-      Effect.catch((error) => Effect.succeed(!isNotFound(error))),
-      Effect.provideService(AssemblyClient, client)
-    )
-}))
-
-/**
- * Holds the place of an Assembly while `effect` creates it and uploads its files. With `toEnd`, `effect` also waits for the
- * end of the Assembly, so the place is free after it. After an interruption the Assembly may still run, so nobody prolongs
- * the place any more, and the next program that waits reads the Status. Without `toEnd`, a host watches, if it has provided
- * a `Watcher`.
- */
-const watched = Effect.fnUntraced(function* <A, E, R>(
-  assemblyId: Assembly.AssemblyId,
-  toEnd: boolean,
-  effect: Effect.Effect<A, E, R>
-) {
-  const budget = yield* Budget.Budget
-  const host = yield* Budget.Watcher
-  if (budget === undefined || (host === undefined && !toEnd)) return yield* effect
-  const { origins } = yield* AssemblyClient
-  const [url] = origins.entries
-  const kept = Effect.forever(Effect.andThen(Effect.sleep(Budget.renewal), budget.keep(url, assemblyId)))
-  return yield* Effect.provideService(effect, Budget.Watcher, host ?? (yield* watcher)).pipe(
-    Effect.raceFirst(kept),
-    Effect.onExit((exit) =>
-      host !== undefined || Exit.hasInterrupts(exit) ? Effect.void : budget.release(url, assemblyId)
-    )
-  )
-})
-
 /** Continues a stored Assembly, or creates one. `earlier` are the Assemblies whose forms broke. */
 const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["earlier"]) =>
   Effect.gen(function* () {
@@ -265,7 +220,7 @@ const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["e
     const job = { ...given, sources: proof.sources }
     const assemblyId = known?.assemblyId ?? params.assemblyId ?? (yield* Assemblies.newId)
     const about: About = { assemblyId, isForm, earlier }
-    return yield* watched(assemblyId, wait !== false, perform(job, about, known, proof))
+    return yield* Places.watched(assemblyId, wait !== false, perform(job, about, known, proof))
   })
 
 /** Creates or continues an Assembly, and uploads its files. Waits for its end, unless `wait` is false. */

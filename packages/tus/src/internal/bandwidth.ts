@@ -3,6 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Clock from "effect/Clock"
@@ -42,10 +43,6 @@ const interval = 100
 /** The maximum size of a portion in bytes. */
 const largest = 64 * 1024
 
-/** Cuts bytes into arrays of at most `size` bytes. No byte is copied. */
-export const cut = (bytes: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
-  Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size))
-
 const make = (bytesPerSecond: number): Service => {
   const portion = Math.max(1, Math.min(largest, Math.floor((bytesPerSecond * interval) / 1000)))
   /**
@@ -80,7 +77,7 @@ const make = (bytesPerSecond: number): Service => {
     }),
     stream: (body, onWait) =>
       Pieces.mapPieces(
-        Pieces.mapPieces(body, (piece) => Effect.succeed(cut(piece, portion))),
+        Pieces.mapPieces(body, (piece) => Effect.succeed(Bytes.cut(piece, portion))),
         (piece) =>
           Effect.suspend(() => {
             onWait()

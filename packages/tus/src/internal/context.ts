@@ -6,6 +6,7 @@
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
+import * as Digests from "@assembly-effect/auth/unstable/Digests"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
@@ -172,7 +173,7 @@ export const sealed = Effect.fnUntraced(function* <E>(body: Outgoing.Body, { che
   const held = yield* Outgoing.inMemory(body.bytes)
   const bytes = streams ? { stream: Outgoing.inPieces(held), length: BigInt(held.length) } : held
   if (checksum === undefined) return { ...body, bytes }
-  const digest = yield* Outgoing.digest(algorithms[checksum], held)
+  const digest = yield* Digests.digest(algorithms[checksum], held)
   return { ...body, bytes, checksum: `${checksum} ${Base64.encode(digest)}` }
 })
 

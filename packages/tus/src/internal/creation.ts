@@ -8,11 +8,9 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
-import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
-import * as Hex from "effect/encoding/Hex"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -39,16 +37,9 @@ export interface Created {
 }
 
 /**
- * Makes a marker: a random unique value in the metadata of an upload. If the response with the URL of the upload is
- * lost, the marker finds the upload in the receipts.
+ * The entry of a marker in the header `upload-metadata`. A marker is a unique value: if the response with the URL of the
+ * upload is lost, the marker finds the upload in the receipts.
  */
-export const newMarker: Effect.Effect<string> = WebCrypto.useSync((crypto) =>
-  // A page on plain http has no `randomUUID`, which is much faster on Node. `SecureRandom` would add the code for ULIDs
-  // to a bundle.
-  typeof crypto.randomUUID === "function" ? crypto.randomUUID() : Hex.encode(crypto.getRandomValues(new Uint8Array(16)))
-)
-
-/** The entry of the marker in the header `upload-metadata`. */
 export const markerEntry = (marker: string): string => `${markerKey} ${Base64.encode(marker)}`
 
 /** The errors of one request. A failure after which the upload may exist becomes `CreationUnknown`. */

@@ -8,6 +8,7 @@
  * requests the state of the final upload until the server reports that it is complete.
  */
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
+import * as Unique from "@assembly-effect/auth/unstable/Unique"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -141,7 +142,7 @@ const found = ({ finished, url }: Creation.Created, length: bigint): UploadState
 const concatenate = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
     const { emit, store } = upload
-    const marker = yield* Creation.newMarker
+    const marker = yield* Unique.text
     const before = store.state()
     const sending = UploadState.concatenating(marker, parts, length)
     const isPart = (url: UploadUrl) => parts.some((part) => Redacted.value(part) === Redacted.value(url))

@@ -151,9 +151,6 @@ export type Outcome<J> = { readonly job: J; readonly earlier: ReadonlyArray<Asse
 
 type Issues = ReadonlyArray<Issue>
 
-const under = (path: ReadonlyArray<string | number>, issues: Issues): Issues =>
-  issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
-
 /**
  * `fieldname` and `filename` are separate options of a file, but are sent as part of its metadata. The issues of these
  * two options name the option, not a metadata key.
@@ -215,10 +212,10 @@ const optionIssues = (job: Options<unknown>): Issues => {
     ...(job.transport === "form" && named.length === 0 ? formIssues(job) : []),
     ...broken(job.transport !== "form" && job.resend === true, ["resend"], 'Expected transport: "form"'),
     ...settingIssues(job),
-    ...(upload === undefined ? [] : under(["upload"], UploadOptions.settingIssues(upload))),
+    ...(upload === undefined ? [] : Input.under(["upload"], UploadOptions.settingIssues(upload))),
     ...broken(verify !== undefined && typeof verify !== "function", ["verify"], rules.verify),
     ...broken(verify !== undefined && wait === false, ["verify"], rules.verified),
-    ...(wait === undefined || wait === false ? [] : under(["wait"], Creation.awaitOptionIssues(wait)))
+    ...(wait === undefined || wait === false ? [] : Input.under(["wait"], Creation.awaitOptionIssues(wait)))
   ]
 }
 
@@ -228,7 +225,7 @@ const optionIssues = (job: Options<unknown>): Issues => {
  */
 export const prepare = Effect.fnUntraced(function* <R>(job: Options<R>, isReplayed: boolean) {
   yield* UploadOptions.refuse("AssemblyUpload", broken(!Input.isRecord(job), [], "Expected an object"))
-  const missing = under(["upload"], yield* UploadOptions.missingDigest(job.upload?.checksum))
+  const missing = Input.under(["upload"], yield* UploadOptions.missingDigest(job.upload?.checksum))
   yield* UploadOptions.refuse("AssemblyUpload", [...optionIssues(job), ...missing])
   const sources = yield* Effect.forEach(job.files, ({ source }) =>
     Effect.isEffect(source) ? source : Effect.succeed(source)
@@ -236,7 +233,7 @@ export const prepare = Effect.fnUntraced(function* <R>(job: Options<R>, isReplay
   const isForm = job.transport === "form"
   const expected = { parallel: job.upload?.parallel, isReplayed: isReplayed || isForm }
   const found = sources.flatMap((source, index) =>
-    under(["files", index], UploadOptions.sourceIssues(source, expected))
+    Input.under(["files", index], UploadOptions.sourceIssues(source, expected))
   )
   yield* UploadOptions.refuse("AssemblyUpload", isForm && found.length === 0 ? sizeIssues(sources) : found)
   return sources

@@ -1,6 +1,7 @@
 /**
  * The service `UploadJournal`, and the types that its modules share.
  */
+import * as Digests from "@assembly-effect/auth/unstable/Digests"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as Brand from "effect/Brand"
 import * as Context from "effect/Context"
@@ -16,7 +17,6 @@ import type { UploadTarget } from "../UploadTarget.ts"
 import type * as JournalEntry from "./journalEntry.ts"
 import type { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./journalError.ts"
 import type { Given, ResumeOptions } from "./options.ts"
-import { sha256 } from "./outgoing.ts"
 
 /**
  * The entry of one upload. The upload URLs in an entry are plain text; `UploadTarget.urlAtRest` checks a URL and
@@ -163,8 +163,6 @@ export const validKey = (text: string): Effect.Effect<Key, InvalidRequest> =>
     ? Effect.succeed(text)
     : Effect.fail(new InvalidRequest({ operation: "UploadJournal", issues: [{ path: ["key"], message: rule }] }))
 
-const utf8 = new TextEncoder()
-
 /**
  * The SHA-256 of JSON values, in hexadecimal, such as the values that identify an upload or a job.
  *
@@ -172,7 +170,7 @@ const utf8 = new TextEncoder()
  * @category hashing
  */
 export const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
-  sha256(utf8.encode(JSON.stringify(parts)))
+  Digests.sha256(JSON.stringify(parts))
 
 /**
  * The key of an upload: a digest of the URL of the Assembly, the identity and size of the bytes, the `filename`, the

@@ -1,6 +1,6 @@
 import * as Access from "@assembly-effect/api/unstable/Access"
 import * as Folder from "@assembly-effect/api/unstable/Folder"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Unique from "@assembly-effect/auth/unstable/Unique"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
@@ -46,10 +46,7 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
       return yield* new JournalFailed({ action: "write", description: "folder: Expected a non-blank string" })
     yield* Folder.make(folder, { mode: 0o700 }).pipe(Effect.mapError(failed("write")))
 
-    const temporary = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
-      Effect.map((id) => path.join(folder, `${id}.tmp`)),
-      Effect.provide(SecureRandom.layerWebCrypto)
-    )
+    const temporary = Effect.map(Unique.text, (id) => path.join(folder, `${id}.tmp`))
 
     /** Writes a text to a temporary file, and removes the file after its use. */
     const withText = <A>(

@@ -2,9 +2,9 @@
  * The leases of uploads and jobs, so that only one process or fiber runs an upload or a job. Each change of a lease is a
  * compare-and-set, so that a holder detects when another holder has taken its lease.
  */
+import * as Unique from "@assembly-effect/auth/unstable/Unique"
 import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Clock from "effect/Clock"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -47,9 +47,7 @@ const losing = (key: Key) => {
  */
 export const make = (leases: Leases, millis: number): Acquire =>
   Effect.fnUntraced(function* (key) {
-    const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
-      Effect.provide(SecureRandom.layerWebCrypto)
-    )
+    const owner = yield* Unique.text
     const scope = yield* Effect.scope
     let end = 0
 

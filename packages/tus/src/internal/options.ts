@@ -1,8 +1,8 @@
 /**
  * Validates options before anything is created: an Assembly, a journal entry or an upload.
  */
-import type { Issue } from "@assembly-effect/schema/InvalidRequest"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Digests from "@assembly-effect/auth/unstable/Digests"
+import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
@@ -14,7 +14,6 @@ import * as SchemaParser from "effect/SchemaParser"
 import type { UploadTarget } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
 import type { Replayable, UploadSource } from "./source.ts"
-import { canDigest, noDigest } from "./outgoing.ts"
 
 type Issues = ReadonlyArray<Issue>
 
@@ -251,7 +250,9 @@ export const refuse = (operation: string, found: Issues): Effect.Effect<void, In
 export const missingDigest = (checksum: string | undefined): Effect.Effect<Issues> =>
   checksum === undefined
     ? Effect.succeed([])
-    : Effect.map(canDigest, (isThere) => (isThere ? [] : [issue("checksum", `Expected no checksum: ${noDigest}`)]))
+    : Effect.map(Digests.isAvailable, (isThere) =>
+        isThere ? [] : [issue("checksum", `Expected no checksum: ${Digests.unavailable}`)]
+      )
 
 /**
  * Fails if the options or the source of an upload break a rule. Returns the metadata as a header, see

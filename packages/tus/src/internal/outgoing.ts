@@ -2,18 +2,17 @@
  * The bytes of a source: as streams of pieces, their digests, and the bytes that are sent next, for every kind of source.
  */
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
+import * as Digests from "@assembly-effect/auth/unstable/Digests"
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import * as Channel from "effect/Channel"
 import * as Clock from "effect/Clock"
 import * as Digest from "effect/crypto/Digest"
-import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tus from "../Tus.ts"
-import { cut, UploadBandwidth } from "./bandwidth.ts"
+import { UploadBandwidth } from "./bandwidth.ts"
 import { failedWith, type OneShot, type Replayable, type SourceFailed, sourceFailed, wholeOf } from "./source.ts"
 
 /** Before small byte arrays are sent, they are joined until a piece has this size in bytes, or no array is left. */
@@ -24,7 +23,7 @@ const memoryPiece = 256 * 1024
 
 /** Cuts large pieces of a stream into smaller pieces, so that progress or a stall becomes visible sooner. */
 export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
-  Pieces.mapPieces(stream, (piece) => Effect.succeed(cut(piece, memoryPiece)))
+  Pieces.mapPieces(stream, (piece) => Effect.succeed(Bytes.cut(piece, memoryPiece)))
 
 /** A piece as a `Uint8Array` of this realm. Fails for anything but an array of bytes, whatever its type says. */
 const own = (piece: Uint8Array): Effect.Effect<Uint8Array, SourceFailed> => {
@@ -116,27 +115,6 @@ const range = (pieces: ReadonlyArray<Uint8Array>, start: number, end: number): A
   })
 }
 
-/**
- * Whether this runtime can compute a digest: a page has `crypto.subtle` only on https, on `localhost` and on the
- * addresses of loopback.
- */
-export const canDigest: Effect.Effect<boolean> = WebCrypto.useSync(
-  (crypto: Crypto | undefined) => crypto?.subtle !== undefined
-)
-
-/** The text of an error when this runtime cannot compute a digest. */
-export const noDigest = "crypto.subtle is unavailable; serve the page over https or from localhost"
-
-/** The digest of bytes. */
-export const digest = (algorithm: Digest.Algorithm, bytes: Uint8Array): Effect.Effect<Uint8Array> =>
-  Effect.provide(
-    Digest.Digest.use((service) => service.digest(algorithm, bytes)),
-    Digest.layerWebCrypto
-  )
-
-/** The SHA-256 of bytes, in hexadecimal digits. */
-export const sha256 = (bytes: Uint8Array): Effect.Effect<string> => Effect.map(digest(Digest.sha256, bytes), Hex.encode)
-
 const digestPiece = 1024 * 1024
 
 /**
@@ -157,12 +135,12 @@ export const identityOf = (source: Replayable): Effect.Effect<string, SourceFail
         at += part.length
         left -= BigInt(part.length)
         if (filled < digestPiece && left > 0n) continue
-        digests.push(yield* digest(Digest.sha256, block.slice(0, filled)))
+        digests.push(yield* Digests.digest(Digest.sha256, block.slice(0, filled)))
         filled = 0
       }
     })
     yield* Stream.runForEach(exactly(source.bytes(0n, source.size), source.size), add)
-    return `sha256/1MiB ${yield* sha256(Bytes.join(digests))}`
+    return `sha256/1MiB ${yield* Digests.sha256(Bytes.join(digests))}`
   })
 
 /**

@@ -14,15 +14,7 @@ import { type AssemblyUploadError, FilesFailed } from "../AssemblyUploadError.ts
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type * as AssemblyFiles from "./assemblyFiles.ts"
 import * as AssemblyJob from "./assemblyJob.ts"
-import {
-  type Delivered,
-  largestForm,
-  type Options as Job,
-  type Outcome,
-  type Proof,
-  unproven,
-  type Verify
-} from "./job.ts"
+import * as Jobs from "./job.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import * as Packing from "./packing.ts"
 import { canHeal } from "./context.ts"
@@ -46,14 +38,14 @@ interface Waiting<J> extends Packing.Item {
   readonly store: AssemblyJob.Store
   readonly leave: Effect.Effect<void>
   readonly earlier: Array<Assembly.AssemblyId>
-  readonly outcome: Deferred.Deferred<Outcome<J>>
+  readonly outcome: Deferred.Deferred<Jobs.Outcome<J>>
 }
 
 /**
  * Runs jobs with equal options in one Assembly, and returns the result of each job. Fails if the Assembly failed because
  * of one of the jobs.
  */
-const together = Effect.fnUntraced(function* <J extends Job<unknown>>(
+const together = Effect.fnUntraced(function* <J extends Jobs.Options<unknown>>(
   service: AssemblyJob.Service,
   jobs: Arr.NonEmptyReadonlyArray<Waiting<J>>,
   emit: AssemblyFiles.Emit
@@ -62,14 +54,14 @@ const together = Effect.fnUntraced(function* <J extends Job<unknown>>(
   const isForm = options.transport === "form"
   const starts = Arr.scan(jobs, 0, (sum, { job }) => sum + job.files.length)
   const ofJob = <A>(all: ReadonlyArray<A>, index: number) => all.slice(starts[index], starts[index + 1])
-  const verify = options.verify ?? (isForm ? DeliveryProof.md5 : unproven)
+  const verify = options.verify ?? (isForm ? DeliveryProof.md5 : Jobs.unproven)
   const proofs = yield* Effect.forEach(jobs, ({ sources }) => verify(sources))
   const observed = proofs.flatMap(({ sources }) => sources)
   const sums = isForm ? yield* Effect.forEach(observed, DeliveryProof.summed) : undefined
-  let delivered: ReadonlyArray<Delivered> = []
-  const noting: Verify = (sources) =>
+  let delivered: ReadonlyArray<Jobs.Delivered> = []
+  const noting: Jobs.Verify = (sources) =>
     Effect.succeed({ sources, check: (_, files) => Effect.sync(() => void (delivered = files)) })
-  const pack: Job<unknown> = {
+  const pack: Jobs.Options<unknown> = {
     ...options,
     files: jobs.flatMap(({ job }) => job.files),
     concurrency: options.concurrency ?? Packing.uploadsAtOnce,
@@ -95,7 +87,7 @@ const together = Effect.fnUntraced(function* <J extends Job<unknown>>(
   const totals = yield* Effect.forEach(sums ?? [], ({ total }) => total)
   const known = delivered.map((file, index) => ({ ...file, md5hash: totals[index]?.md5hash }))
   const found = PackedStatus.filesOf(status, known)
-  const shareOf = Effect.fnUntraced(function* ([{ job }, proof]: [Waiting<J>, Proof], index: number) {
+  const shareOf = Effect.fnUntraced(function* ([{ job }, proof]: [Waiting<J>, Jobs.Proof], index: number) {
     const uploads = ofJob(found, index)
     const missing = job.files[uploads.indexOf(undefined)]
     if (missing !== undefined) return yield* PackedStatus.notListed(status, missing.filename)
@@ -108,7 +100,7 @@ const together = Effect.fnUntraced(function* <J extends Job<unknown>>(
 })
 
 /** Whether a job can share an Assembly. In a JavaScript program, a job may be any value; its checks refuse it later. */
-const canShare = (job: Job<unknown>): boolean =>
+const canShare = (job: Jobs.Options<unknown>): boolean =>
   job?.params?.assemblyId === undefined && job?.wait !== false && job?.restart !== true
 
 /** The jobs that wait for each other, which have the same `key`, and what was seen of the earlier packs of such jobs. */
@@ -132,11 +124,11 @@ const after = {
  * Makes the function that runs a job in a pack, and returns its outcome. Jobs that cannot share an Assembly, and jobs
  * whose pack has no other job, run with `alone`. Packs end with the scope.
  */
-export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
+export const make = Effect.fnUntraced(function* <J extends Jobs.Options<R>, R>(options: {
   readonly service: AssemblyJob.Service
   readonly packing: Packing.Options
   readonly assemblies: number
-  readonly alone: (job: J) => Effect.Effect<Outcome<J>, never, R>
+  readonly alone: (job: J) => Effect.Effect<Jobs.Outcome<J>, never, R>
 }) {
   const { alone, assemblies, service } = options
   const maxima = Packing.limitsOf(options.packing)
@@ -215,7 +207,7 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
     })
   }
 
-  return (job: J): Effect.Effect<Outcome<J>, never, R> => {
+  return (job: J): Effect.Effect<Jobs.Outcome<J>, never, R> => {
     if (!canShare(job)) return alone(job)
     const inPack = Effect.fnUntraced(function* (held: Scope.Closeable) {
       const leave = Scope.close(held, Exit.void)
@@ -235,10 +227,10 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
       const files = job.files.length
       const bytes = Number(sources.reduce((sum, { size = 0n }) => sum + size, 0n))
       const at = yield* Clock.currentTimeMillis
-      const outcome = yield* Deferred.make<Outcome<J>>()
+      const outcome = yield* Deferred.make<Jobs.Outcome<J>>()
       const queue = queueOf(job)
       queue.waiting = [...queue.waiting, { job, sources, store, leave, earlier: [], outcome, files, bytes, at }]
-      const limits = job.transport === "form" ? { ...maxima, bytes: Math.min(maxima.bytes, largestForm) } : maxima
+      const limits = job.transport === "form" ? { ...maxima, bytes: Math.min(maxima.bytes, Jobs.largestForm) } : maxima
       yield* take(queue, limits, at)
       yield* Effect.timeoutOption(Deferred.await(outcome), limits.within)
       // The wall clock may say that less time has passed: a timer may be a millisecond early, and the clock set back.

@@ -2,6 +2,7 @@
  * Runs one upload URL, which contains the whole source or a part of it: creates the upload once, and sends its bytes
  * with a sequence of requests. The state after a request determines the next request.
  */
+import * as Unique from "@assembly-effect/auth/unstable/Unique"
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -73,7 +74,7 @@ const create = Effect.fnUntraced(function* <E>(piece: Piece<E>) {
   const { emit, isPart, outgoing, place } = piece
   const { size } = outgoing
   const body = yield* smallBody(piece)
-  const marker = yield* Creation.newMarker
+  const marker = yield* Unique.text
   const sent = BigInt(body?.length ?? 0)
   const toState = ({ finished, offset, url }: Creation.Created): UploadState.Of<"Created"> => ({
     _tag: "Created",

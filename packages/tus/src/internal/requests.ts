@@ -1,6 +1,7 @@
 /** Sends the requests of tus, and reads the headers of their responses. */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
+import { traced } from "@assembly-effect/api/unstable/Telemetry"
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import { Budget } from "@assembly-effect/auth/unstable/Budget"
@@ -268,7 +269,7 @@ const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>
         Result.flatMap(readHeaders(request, read, asked, answer), (found) => told(found, declaresLength))
       )
     })
-    return Telemetry.requested(context, { name: operation, method, url }, answered)
+    return traced(context, operation, () => Telemetry.spanOf(method, url), answered)
   })
 
 /** Sends a request when it is permitted. */

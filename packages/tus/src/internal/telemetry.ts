@@ -1,8 +1,8 @@
 /**
- * The spans and the metrics of uploads. The spans and the metrics contain no URL, no id, no file name and no text that
- * the server wrote.
+ * The spans and the metrics of uploads. The spans and the metrics contain no URL, no id, no file name and, except its
+ * error codes, no text that the server wrote.
  */
-import { isTraced, outcomeOf, serverOf } from "@assembly-effect/api/unstable/Telemetry"
+import { outcomeOf, serverOf, traced } from "@assembly-effect/api/unstable/Telemetry"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -50,7 +50,6 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.contextWith((context: Context.Context<R>) => {
     const clock = Context.get(context, Clock.Clock)
-    const hasTracer = isTraced(context)
     const begun = clock.currentTimeMillisUnsafe()
     let failures = 0
     const tell: Emit = (event) => {
@@ -69,20 +68,12 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
         active.modifyUnsafe(-1, context)
         metrics.count.updateUnsafe(1, context)
         metrics.duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
-        if (!hasTracer) return Effect.void
-        return Effect.annotateCurrentSpan({
-          ...(failures === 0 ? undefined : { "upload.retries": failures }),
-          ...(outcome === "success" ? undefined : { "error.type": outcome })
-        })
+        return failures === 0 ? Effect.void : Effect.annotateCurrentSpan("upload.retries", failures)
       }
     )
-    if (!hasTracer) return measured
-    const attributes = {
-      // In a JavaScript program, the source may be any value, and is only checked within the span.
-      "upload.source": source?._tag,
-      ...(source?.size === undefined ? undefined : { "upload.size": Number(source.size) })
-    }
-    return Effect.withSpan(measured, "Upload", { attributes, captureStackTrace: false })
+    // In a JavaScript program, the source may be any value, and is only checked within the span.
+    const size = source?.size === undefined ? undefined : { "upload.size": Number(source.size) }
+    return traced(context, "Upload", () => ({ attributes: { "upload.source": source?._tag, ...size } }), measured)
   })
 
 /** The options of a request's span: the kind, the method, the path as a template, and the server. */
@@ -95,22 +86,3 @@ export const spanOf = (method: string, url: string) =>
       ...serverOf(new URL(url))
     }
   }) as const
-
-/**
- * Runs a request in its span, and adds its error to the span. The message of the error is left out, because the server
- * may have written this message.
- */
-export const requested = <A, E extends { readonly _tag: string; readonly status?: number }, R>(
-  context: Context.Context<never>,
-  { method, name, url }: { readonly name: string; readonly method: string; readonly url: string },
-  effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => {
-  if (!isTraced(context)) return effect
-  const told = Effect.tapError(effect, ({ _tag, status }) =>
-    Effect.annotateCurrentSpan({
-      "error.type": _tag,
-      ...(status === undefined ? undefined : { "http.response.status_code": status })
-    })
-  )
-  return Effect.withSpan(told, name, { ...spanOf(method, url), captureStackTrace: false })
-}

@@ -14,7 +14,6 @@ export type { Item, Limits, Pack, Seen } from "../internal/packing.ts"
 
 export { type Emit as EmitAssembly, Permits } from "../internal/assemblyFiles.ts"
 export type { Prepared, Send, Service, Store, StoreError } from "../internal/assemblyJob.ts"
-export { watcher } from "../internal/assemblyJob.ts"
 export { digestOf } from "../internal/journal.ts"
 export { issues } from "../internal/options.ts"
 export { shareOf } from "../internal/packedStatus.ts"

@@ -3,6 +3,7 @@
  * job, and the entries of the uploads are in a table of their own. All entries are sealed.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { isNotFound } from "@assembly-effect/api/unstable/ErrorDetails"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -36,10 +37,6 @@ export const readableId = (secrets: Secrets, row: Row): Effect.Effect<Assembly.A
     Effect.map((entry) => entry?.assemblyId),
     Effect.orElseSucceed(() => undefined)
   )
-
-/** Whether an error says that the service has no Assembly with this id. */
-const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
-  error._tag === "ServiceFailure" && error.status === 404
 
 /**
  * Cancels an Assembly, and returns whether the Assembly had completed before. If the service has no such Assembly, the

@@ -1,7 +1,7 @@
 /** The rows of the table of jobs. Each row is the current attempt of one job. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { RequestOptions } from "@assembly-effect/tus/Upload"
@@ -54,10 +54,6 @@ export interface Encoded {
   readonly files: ReadonlyArray<DurableJob.File>
 }
 
-/** Puts a path before the paths of issues. */
-const under = (path: Issue["path"], issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
-  issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
-
 const encodeInput = Input.encoder(Schema.Struct({ key: Key, ...Parts.fields }))
 
 /** Checks a job, and encodes it for the database. The error names `operation`, and every field that is wrong. */
@@ -67,9 +63,9 @@ export const encodeJob = Effect.fnUntraced(function* (operation: string, job: Du
   const issues = Result.isFailure(encoded)
     ? encoded.failure
     : [
-        ...under(["params"], Assemblies.Create.check?.(job.params, now) ?? []),
+        ...Input.under(["params"], Assemblies.Create.check?.(job.params, now) ?? []),
         ...job.files.flatMap(({ fieldname = "file", filename, metadata }, index) =>
-          under(["files", index], Hosting.issues(upload, { ...metadata, filename, fieldname }))
+          Input.under(["files", index], Hosting.issues(upload, { ...metadata, filename, fieldname }))
         )
       ]
   if (issues.length > 0 || Result.isFailure(encoded)) return yield* new InvalidRequest({ operation, issues })

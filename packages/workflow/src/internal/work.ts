@@ -1,6 +1,7 @@
 /** What a runner does with a job that it has claimed. Each function writes what follows into the row of the job. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Places from "@assembly-effect/api/unstable/Places"
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
@@ -154,7 +155,7 @@ export const make = (options: Options) => {
     }).pipe(
       Effect.mapError((error) => Verdict.decisive(error, journal, files)),
       (running) => Budget.telling(running, { waits: journal.waits }),
-      Effect.provideServiceEffect(Budget.Watcher, Hosting.watcher),
+      Effect.provideServiceEffect(Budget.Watcher, Places.watcher),
       Effect.provideService(Hosting.Permits, permits),
       Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide(Layer.succeed(UploadJournal, journal.service))))
     )
