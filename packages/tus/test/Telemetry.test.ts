@@ -35,7 +35,8 @@ layer(Clients.undici)("An upload", (it) => {
     assert.deepStrictEqual(Tests.pluck(spans, "name"), names)
     const { hostname, port } = new URL(server.tusUrl)
     const at = { "server.address": hostname, "server.port": Number(port) }
-    const refused = { "error.type": "ServerFailure", "http.response.status_code": 503 }
+    const code = { "assembly.error_code": "ERR_FAULT" }
+    const refused = { "error.type": "ServerFailure", "http.response.status_code": 503, ...code }
     assert.deepStrictEqual(
       spans.slice(0, 3).map(({ attributes }) => Object.fromEntries(attributes)),
       [
