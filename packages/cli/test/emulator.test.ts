@@ -7,7 +7,7 @@ import { upload } from "../src/commands/upload.ts"
 import * as Advice from "../src/internal/advice.ts"
 import { Emulator, Faults } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
-import { AssemblyUploadError } from "@assembly-effect/tus"
+import { AssemblyUpload } from "@assembly-effect/tus"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -26,7 +26,7 @@ const services = Layer.mergeAll(Client.signed(), TestConsole.layer).pipe(
 const assemblyOf = (error: unknown): Assembly.AssemblyId => {
   assert(error instanceof Failure.CommandError)
   const [cause] = error.causes ?? []
-  assert(cause instanceof AssemblyUploadError.FilesFailed)
+  assert(cause instanceof AssemblyUpload.FilesFailed)
   return Assembly.AssemblyId.make(cause.assemblyId)
 }
 

@@ -4,7 +4,7 @@ import * as ResultError from "@assembly-effect/api/ResultError"
 import { AuthError } from "@assembly-effect/auth"
 import { Assembly } from "@assembly-effect/schema"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import { AssemblyUploadError, TusError, UploadJournal, UploadTarget } from "@assembly-effect/tus"
+import { AssemblyUpload, TusError, UploadJournal, UploadTarget } from "@assembly-effect/tus"
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, PlatformError } from "effect"
 import { CliError } from "effect/cli"
@@ -40,7 +40,7 @@ const stalled = new TusError.Stalled({ request: "append", host: atTus.host, afte
 const unknown = new TusError.CreationUnknown({ host: atTus.host, description: "the connection failed" })
 
 const filesFailed = (assembly: "canceled" | "kept", ...errors: ReadonlyArray<TusError.UploadError>) =>
-  new AssemblyUploadError.FilesFailed({
+  new AssemblyUpload.FilesFailed({
     assemblyId: id,
     assembly,
     files: errors.map((error, index) => ({ filename: `${index}.txt`, outcome: "Failed" as const, error }))
@@ -120,7 +120,7 @@ const errors: Readonly<Record<string, unknown>> = {
   "a damaged entry of the journal": new UploadJournal.JournalTorn({ key: "k", description: "no JSON" }),
   "files that failed for one reason": filesFailed("kept", stalled, unknown),
   "files that failed for several reasons": filesFailed("canceled", stalled, gone, gone, gone, gone),
-  "a broken form": new AssemblyUploadError.FormBroken({ assemblyIds: [id], isOver: true, description: "it was lost" }),
+  "a broken form": new AssemblyUpload.FormBroken({ assemblyIds: [id], isOver: true, description: "it was lost" }),
   "one reason for several Assemblies": several(lost(), lost()),
   "several reasons for several Assemblies": several(lost(), gone),
   "a deletion that failed": Failure.because(lost({ code: "ECONNREFUSED" }), { about: "photo-1" }),

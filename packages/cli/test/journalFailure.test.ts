@@ -1,5 +1,5 @@
 import * as Advice from "../src/internal/advice.ts"
-import { AssemblyUploadError, UploadJournal } from "@assembly-effect/tus"
+import { AssemblyUpload, UploadJournal } from "@assembly-effect/tus"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect } from "@effect/vitest"
 import { layerTest, test } from "@assembly-effect/testkit/flow"
@@ -58,7 +58,7 @@ layerTest(NodeServices.layer)("a journal that cannot be written", (it) => {
       key: "a",
       description: `the lease expired after its renewal failed: ${full.description}`
     })
-    const file = new AssemblyUploadError.FilesFailed({
+    const file = new AssemblyUpload.FilesFailed({
       assemblyId: "a".repeat(32),
       assembly: "kept",
       files: [{ filename: "a.bin", outcome: "Failed", error: full }]

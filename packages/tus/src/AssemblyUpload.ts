@@ -14,12 +14,12 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
-import type { AssemblyUploadError } from "./AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
 import * as AssemblyFiles from "./internal/assemblyFiles.ts"
 import type * as AssemblyJob from "./internal/assemblyJob.ts"
 import * as Events from "./internal/events.ts"
 import type { Options, Outcome } from "./internal/job.ts"
+import type { AssemblyUploadError } from "./internal/jobError.ts"
 import type { UploadJournal } from "./internal/journal.ts"
 import * as Packing from "./internal/packing.ts"
 import * as Packs from "./internal/packs.ts"
@@ -27,6 +27,7 @@ import * as PreparedJob from "./internal/preparedJob.ts"
 import type { UploadSource } from "./internal/source.ts"
 
 export type { Delivered, File, Options, Outcome, Proof, Verify } from "./internal/job.ts"
+export { AssemblyUploadError, DeliveryMismatch, FileOutcome, FilesFailed, FormBroken } from "./internal/jobError.ts"
 
 /**
  * The service of this module. A program provides {@link layer} or {@link layerJournaled}, which `AssemblyNode` has, and

@@ -1,5 +1,4 @@
 export * as AssemblyUpload from "./AssemblyUpload.ts"
-export * as AssemblyUploadError from "./AssemblyUploadError.ts"
 export * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
 export * as DeliveryProof from "./DeliveryProof.ts"
 export * as Tus from "./Tus.ts"

@@ -3,7 +3,7 @@
  */
 import { ApiError } from "@assembly-effect/api"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import { AssemblyUploadError, AssemblyUploadEvent, TusError, UploadEvent, UploadSource } from "@assembly-effect/tus"
+import { AssemblyUpload, AssemblyUploadEvent, TusError, UploadEvent, UploadSource } from "@assembly-effect/tus"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { Clock, Deferred, Duration, Effect, Exit, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -86,7 +86,7 @@ describe("The JSON form of an event", () => {
     const { decoded } = yield* roundTrip(AssemblyUploadEvent.Json, AssemblyUploadEvent.FileFailed({ file: 1, error }))
     assert.deepStrictEqual(decoded, { _tag: "FileFailed", file: 1, error })
 
-    const failure = new AssemblyUploadError.FilesFailed({
+    const failure = new AssemblyUpload.FilesFailed({
       assemblyId: "a".repeat(32),
       files: [
         { filename: "a.bin", outcome: "Completed" },
@@ -95,7 +95,7 @@ describe("The JSON form of an event", () => {
       ],
       assembly: "canceled"
     })
-    const json = Schema.fromJsonString(Schema.toCodecJson(AssemblyUploadError.AssemblyUploadError))
+    const json = Schema.fromJsonString(Schema.toCodecJson(AssemblyUpload.AssemblyUploadError))
     const { decoded: again } = yield* roundTrip(json, failure)
     assert(again._tag === "FilesFailed", again._tag)
     const [, failed] = again.files

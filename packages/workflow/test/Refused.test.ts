@@ -1,7 +1,7 @@
 /** What is refused that is not about the job: the job waits, says why, and continues when it is mended. */
 import { ApiError } from "@assembly-effect/api"
 import { Emulator, Faults } from "@assembly-effect/emulator"
-import { FilesFailed } from "@assembly-effect/tus/AssemblyUploadError"
+import { FilesFailed } from "@assembly-effect/tus/AssemblyUpload"
 import { TusError, UploadTarget } from "@assembly-effect/tus"
 import { AssemblyNode } from "@assembly-effect/node"
 import { Durable, DurableJob } from "@assembly-effect/workflow"

@@ -2,7 +2,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -59,7 +58,7 @@ const all = Effect.gen(function* () {
   const jobs = yield* Harness.alternate<
     "job" | "create",
     number,
-    AssemblyUploadError,
+    AssemblyUpload.AssemblyUploadError,
     Layer.Success<typeof Service.layer>
   >(
     {

@@ -3,7 +3,7 @@ import { ApiError } from "@assembly-effect/api"
 import { AuthError } from "@assembly-effect/auth"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import { AssemblyUploadError } from "@assembly-effect/tus"
+import { AssemblyUpload } from "@assembly-effect/tus"
 import { CliError } from "effect/cli"
 import { Formatter, Option, PlatformError, Predicate, Schema } from "./effect.ts"
 import * as Failure from "./failure.ts"
@@ -31,7 +31,7 @@ type Tagged = typeof Tagged.Type
 const decode = Schema.decodeUnknownOption(Tagged)
 
 const isCommandError = Schema.is(Failure.CommandError)
-const isFilesFailed = Schema.is(AssemblyUploadError.FilesFailed)
+const isFilesFailed = Schema.is(AssemblyUpload.FilesFailed)
 const isInvalidValue = Schema.is(CliError.InvalidValue)
 const isMistyped = Schema.is(Schema.Union([CliError.UnrecognizedOption, CliError.UnknownSubcommand]))
 const isEnded = Schema.is(Schema.Union([ApiError.AssemblyFailed, ApiError.AssemblyCanceled, ApiError.AssemblyAborted]))
@@ -99,7 +99,7 @@ const fates = {
 /** At most this number of files is named, so that the line stays readable. */
 const mostFiles = 3
 
-const failedFiles = ({ assembly, files }: AssemblyUploadError.FilesFailed, host: string | undefined): string => {
+const failedFiles = ({ assembly, files }: AssemblyUpload.FilesFailed, host: string | undefined): string => {
   const failed = files.flatMap((file) =>
     file.outcome === "Failed" ? [`${file.filename}: ${text(file.error, host)}`] : []
   )

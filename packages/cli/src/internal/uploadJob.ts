@@ -1,6 +1,6 @@
 /** The events of the job of `assembly upload`, and what the command prints before and after it. */
 import { type Assembly, Identifier } from "@assembly-effect/schema"
-import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
+import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUpload"
 import { AssemblyUploadEvent, DeliveryProof } from "@assembly-effect/tus"
 import { Effect, Option, Schema, Stream } from "./effect.ts"
 import type { TemplateError } from "./templateId.ts"

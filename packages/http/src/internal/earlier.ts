@@ -8,7 +8,7 @@ import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
+import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUpload"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 

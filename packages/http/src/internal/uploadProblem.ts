@@ -1,4 +1,4 @@
-import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
+import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUpload"
 import * as Effect from "effect/Effect"
 import * as Refusal from "../Refusal.ts"
 

@@ -3,7 +3,7 @@ import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import { DeliveryMismatch } from "../AssemblyUploadError.ts"
+import { DeliveryMismatch } from "./jobError.ts"
 import type { Delivered } from "./job.ts"
 
 /** How a file differs that is not among the uploads of an Assembly. */

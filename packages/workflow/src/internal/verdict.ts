@@ -1,7 +1,7 @@
 /** What the error of an attempt means for its job: whether it waits, how long, whether it ends, and what is stored of it. */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import type { AssemblyUploadError, FilesFailed } from "@assembly-effect/tus/AssemblyUploadError"
+import type { AssemblyUploadError, FilesFailed } from "@assembly-effect/tus/AssemblyUpload"
 import type { UploadError } from "@assembly-effect/tus/TusError"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import { SourceFailed } from "@assembly-effect/tus/UploadSource"

@@ -6,10 +6,10 @@ import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Schema from "effect/Schema"
-import * as JournalError from "./internal/journalError.ts"
-import { UploadError } from "./TusError.ts"
-import { SourceFailed } from "./UploadSource.ts"
-import { InvalidTarget } from "./UploadTarget.ts"
+import * as JournalError from "./journalError.ts"
+import { UploadError } from "../TusError.ts"
+import { SourceFailed } from "./source.ts"
+import { InvalidTarget } from "../UploadTarget.ts"
 
 /**
  * How the upload of one file of a job ended.
