@@ -167,6 +167,16 @@ describe("a wrong clock", () => {
     assert.deepStrictEqual([second - first, third - first], [3_600_000, 3_600_000])
   })
 
+  it.effect("counts the request with the corrected clock in the span", function* () {
+    yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+    const { spans, tracer } = Spans.make()
+    yield* Assemblies.list({ fromDate }).pipe(
+      provide(Service.make(expired(ahead), listed())),
+      Effect.withTracer(tracer)
+    )
+    assert.strictEqual(spans[0]?.attributes.get("http.request.resend_count"), 1)
+  })
+
   it.effect("fails with AuthenticationFailed after one request if AUTH_EXPIRED has no Date", function* () {
     const service = Service.make(Service.json(400, { error: "AUTH_EXPIRED" }))
     const error = yield* Assemblies.list({ fromDate }).pipe(provide(service), Effect.flip)

@@ -4,6 +4,7 @@ import * as Budget from "@assembly-effect/api/Budget"
 import { Tokens } from "@assembly-effect/auth"
 import * as Low from "@assembly-effect/auth/unstable/Budget"
 import { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
+import * as Spans from "@assembly-effect/testkit/observed/Spans"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Clock, DateTime, Duration, Effect, Fiber, Layer, Metric, Result, Schedule, Schema } from "effect"
@@ -194,6 +195,15 @@ describe("a pause that the service requests", () => {
     assert.lengthOf(service.times, 5)
   })
 
+  it.effect("counts each request that is sent again in the span, although it uses up no attempt", function* () {
+    const { spans, tracer } = Spans.make()
+    yield* run(account([limited(429, 1), limited(429, 1), ok]), {}, Effect.withTracer(get, tracer))
+    assert.deepStrictEqual(
+      spans.map(({ attributes }) => attributes.get("http.request.resend_count")),
+      [2]
+    )
+  })
+
   it.effect("by a 413 holds the creations, and no other request", function* () {
     const service = account([limited(413, 100), ok])
     const reading = Effect.delay(get, "1 second")
@@ -347,17 +357,18 @@ describe("a wait", () => {
   it.effect("is told to the listeners, its span and a metric", function* () {
     const told: Array<string> = []
     let waited = 0
-    const telling = Low.telling(Effect.all([create, create]), {
+    const telling = Low.telling(Effect.all([create, create, create]), {
       waits: ({ reason, until }) => Effect.sync(() => told.push(`${reason}, ${until}`)),
       waited: (millis) => {
         waited += millis
       }
     })
-    const spanned = Effect.andThen(telling, Effect.currentSpan).pipe(Effect.orDie, Effect.withSpan("two creations"))
+    const spanned = Effect.andThen(telling, Effect.currentSpan).pipe(Effect.orDie, Effect.withSpan("three creations"))
     const span = yield* run(account([ok]), { created: 1 }, spanned)
-    assert.deepStrictEqual(told, ["the account may create no more Assemblies now, 61000"])
-    assert.strictEqual(waited, 61_000)
-    assert.strictEqual(span.attributes.get("assembly.budget.creations.wait_ms"), 61_000)
+    const why = "the account may create no more Assemblies now"
+    assert.deepStrictEqual(told, [`${why}, 61000`, `${why}, 122000`])
+    assert.strictEqual(waited, 122_000)
+    assert.strictEqual(span.attributes.get("assembly.budget.creations.wait_ms"), 122_000)
     const waits = (yield* Metric.snapshot).filter(({ id }) => id === "assembly_budget_wait")
     assert.isTrue(waits.some(({ attributes }) => attributes?.["kind"] === "creations"))
   })

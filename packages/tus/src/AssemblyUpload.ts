@@ -236,15 +236,16 @@ const outcomeOf = <J extends Job<RS>, RS>(service: AssemblyJob.Service, job: J):
  * @category running
  */
 export const runAll: {
+  <J, E, R, RS = never>(
+    jobs: Stream.Stream<Exact<J> & Job<RS>, E, R>,
+    options?: AllOptions
+  ): Stream.Stream<Outcome<J>, E | InvalidRequest, R | RS | AssemblyUpload>
+  // The compiler explains why the last signature does not fit.
   (
     options?: AllOptions
   ): <J, E, R, RS = never>(
     jobs: Stream.Stream<Exact<J> & Job<RS>, E, R>
   ) => Stream.Stream<Outcome<J>, E | InvalidRequest, R | RS | AssemblyUpload>
-  <J, E, R, RS = never>(
-    jobs: Stream.Stream<Exact<J> & Job<RS>, E, R>,
-    options?: AllOptions
-  ): Stream.Stream<Outcome<J>, E | InvalidRequest, R | RS | AssemblyUpload>
 } = dual(
   ([first]) => Stream.isStream(first),
   <J extends Job<RS>, E, R, RS = never>(

@@ -191,14 +191,16 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
         const refusal = refusalIn(error)
         if (proof !== undefined && refusal !== undefined && !isRefused) {
           isRefused = true
-          if ((yield* authenticator.refused(proof, refusal)) === "retry") return yield* sendOnce(false)
+          if ((yield* authenticator.refused(proof, refusal)) === "retry") {
+            return yield* Effect.andThen(Telemetry.resent, sendOnce(false))
+          }
         }
         const suggested = ClockSkew.suggested(skew, error)
         if (suggested !== undefined && !isSkewCorrected) {
           clockSkew = suggested
           isSkewCorrected = true
           yield* authenticator.corrected?.(Duration.millis(suggested)) ?? Effect.void
-          return yield* sendOnce(true)
+          return yield* Effect.andThen(Telemetry.resent, sendOnce(true))
         }
         const failed = { operation: name, retry, error }
         // The next request waits in the budget, so this failure uses up no attempt.
@@ -210,7 +212,7 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
           : yield* pauseAfter({ ...failed, failures, wait })
         const now = clock.currentTimeMillisUnsafe()
         if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
-        yield* Telemetry.retried(name, error, failures)
+        yield* Telemetry.retried(name, error)
         yield* Effect.sleep(pause.value)
         return yield* sendOnce(true)
       })

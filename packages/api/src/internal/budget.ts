@@ -18,6 +18,7 @@ import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import * as Pacing from "../unstable/Pacing.ts"
+import * as Telemetry from "../unstable/Telemetry.ts"
 
 /**
  * The store of a budget failed. `cause` is the error of the database.
@@ -171,7 +172,7 @@ const makeLane = (
     const waited = (yield* Clock.currentTimeMillis) - begun
     for (const listener of listeners) listener.waited?.(waited)
     yield* Metric.update(waitsFor(kind), waited)
-    yield* Effect.annotateCurrentSpan(`assembly.budget.${kind}.wait_ms`, waited)
+    yield* Telemetry.adding(`assembly.budget.${kind}.wait_ms`, waited)
   })
 }
 

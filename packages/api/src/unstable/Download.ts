@@ -407,7 +407,7 @@ const begin = Effect.fnUntraced(function* (job: Job): Effect.fn.Return<Download,
       const retry = "status" in error && error.status >= 500 ? "resumes" : "safe"
       const pause = yield* pauseAfter({ operation, retry, failures, error, wait })
       if (Option.isNone(pause)) return yield* Effect.fail(error)
-      yield* Telemetry.retried(operation, error, failures)
+      yield* Telemetry.retried(operation, error)
       yield* Effect.sleep(pause.value)
     }
     return yield* Cause.done()

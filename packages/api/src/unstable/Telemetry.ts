@@ -101,19 +101,43 @@ export const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exi
 }
 
 /**
+ * Adds to an attribute of the current span, which has none at first.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const adding = (attribute: string, more: number): Effect.Effect<void> =>
+  Effect.currentSpan.pipe(
+    Effect.map((span) => {
+      span.attribute(attribute, Number(span.attributes.get(attribute) ?? 0) + more)
+    }),
+    Effect.catch(() => Effect.void)
+  )
+
+/**
+ * Counts a request that is sent again, in its span.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const resent: Effect.Effect<void> = Effect.contextWith((context: Context.Context<never>) =>
+  isTraced(context) ? adding("http.request.resend_count", 1) : Effect.void
+)
+
+/**
  * Counts an attempt that is repeated.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const retried = (operation: string, { _tag: error }: Told, failures: number): Effect.Effect<void> =>
+export const retried = (operation: string, { _tag: error }: Told): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) => {
     Metric.counter("assembly_retries", {
       description: "Retried requests, by error",
       incremental: true,
       attributes: { operation, error }
     }).updateUnsafe(1, context)
-    return isTraced(context) ? Effect.annotateCurrentSpan("http.request.resend_count", failures) : Effect.void
+    return resent
   })
 
 /**

@@ -37,7 +37,7 @@ export type FileOutcome = typeof FileOutcome.Type
 const next = {
   canceled: "the Assembly was canceled; run the job again to create another Assembly",
   "not canceled":
-    "the Assembly was not canceled and may still wait for files; look at its Status, or cancel it with Assemblies.cancel",
+    "the Assembly was not canceled; look at its Status: it may have ended, or still wait for files until Assemblies.cancel",
   kept: "the Assembly was kept; upload the missing files to the Assembly, or cancel the Assembly with Assemblies.cancel"
 } as const
 
