@@ -1,6 +1,7 @@
 /**
  * Injects realistic failures between client and server.
  */
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -96,7 +97,8 @@ export const Fault = Data.taggedEnum<Fault>()
 export class Faults extends Context.Service<
   Faults,
   {
-    readonly inject: (fault: Fault) => Effect.Effect<void>
+    /** Fails if `path` does not begin with a slash, or if `times` is neither a whole number of at least 1 nor `Infinity`. */
+    readonly inject: (fault: Fault) => Effect.Effect<void, InvalidRequest>
     /** Removes all faults that are not used up. */
     readonly clear: Effect.Effect<void>
   }

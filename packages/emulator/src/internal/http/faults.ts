@@ -1,8 +1,10 @@
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -17,12 +19,27 @@ import * as Refusal from "./refusal.ts"
 const matches = ({ method, path }: Faults.Where, request: Around.Request): boolean =>
   (method === undefined || method === request.method) && (path === undefined || Around.matches(path, request))
 
+const isTimes = Schema.makeFilter(
+  (times: number) => times === Infinity || (Number.isSafeInteger(times) && times >= 1),
+  {
+    expected: "a whole number of at least 1, or Infinity"
+  }
+)
+
+const decodeWhere = Rules.decoder(
+  "Faults.inject",
+  Schema.Struct({
+    path: Schema.optional(Schema.String.check(Schema.isPattern(/^\//u, { expected: "a path that begins with /" }))),
+    times: Schema.optional(Schema.Number.check(isTimes))
+  })
+)
+
 const make = Effect.sync(() => {
   let waiting: ReadonlyArray<{ readonly fault: Faults.Fault; left: number }> = []
   return {
     inject: (fault: Faults.Fault) =>
-      Effect.sync(() => {
-        waiting = [...waiting, { fault, left: fault.times ?? 1 }]
+      Effect.map(decodeWhere(fault), ({ times = 1 }) => {
+        waiting = [...waiting, { fault, left: times }]
       }),
     clear: Effect.sync(() => {
       waiting = []
