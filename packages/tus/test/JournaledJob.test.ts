@@ -338,6 +338,9 @@ layer(Emulated.live)("A job with a journal", (it) => {
     )
     yield* Effect.retry(isWaiting, { schedule: Schedule.spaced("5 millis"), times: 2000 })
     yield* Fiber.interrupt(fiber)
+    // Runners of an earlier version know no other fields.
+    const { entry } = yield* known
+    assert.deepStrictEqual(Object.keys(entry).toSorted(), ["_tag", "assemblyId", "writtenAt"])
     yield* isContinued(options, [`b.bin ${TusServer.sha256(Scene.content(100_000))}`])
   })
 

@@ -252,6 +252,16 @@ layer(Clients.undici)("An upload that goes on from its URL", (it) => {
     assert.strictEqual(server.requests.includes("PATCH"), isOurs)
   })
 
+  it.effect.each(["", ",note !"])("refuses the upload if HEAD has '%s' for an empty value", function* (note) {
+    const server = yield* ScriptedTus.make
+    const header = headers[0]![0] + note
+    server.uploads.set("u", { metadata: header, length: bytes.length, bytes: Buffer.from(bytes.subarray(0, 9)) })
+    const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(server.target))("/resumable/files/u")
+    const given = { target: server.target, url, metadata: { ...metadata, note: null } }
+    const error = yield* Effect.flip(Upload.resume(given, source))
+    assert.deepInclude(error, { _tag: "UploadMismatch", expected: "the note of the creation" })
+  })
+
   it.effect("checks its options first", function* () {
     const { server, target, url } = yield* begun()
     const wrong = yield* Effect.flip(

@@ -177,6 +177,12 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
     assert.strictEqual((yield* Emulated.assembliesOf("bytes")).length, 2)
   })
 
+  effect("`verify` that returns no Effect ends each job of a pack", function* () {
+    const verify = (() => undefined) as unknown as AssemblyUpload.Verify
+    const outcomes = yield* run([0, 1].map((row) => ({ ...jobOf("no proof", row), verify })))
+    assert.deepStrictEqual(Tests.pluck(outcomes, "_tag"), ["Died", "Died"])
+  })
+
   effect("runs a job after `within`, although the wall clock was set back during the wait", function* () {
     const clock = yield* Clock.Clock
     const now = clock.currentTimeMillisUnsafe()

@@ -57,6 +57,13 @@ layer(Clients.undici)("An upload", (it) => {
     for (const text of [server.created[0]?.id ?? "-", "a.bin"]) assert.notInclude(told, text)
   })
 
+  it.effect("adds nothing to the span of its caller without a tracer", function* () {
+    const { target } = yield* Scene.make([lost])
+    const program = Effect.andThen(Upload.run(target, source, Scene.options), Effect.currentSpan)
+    const span = yield* Effect.withSpan(program, "caller")
+    assert.deepStrictEqual([...span.attributes.keys()], [])
+  })
+
   it.effect("counts what ended, its bytes, retries and time", function* () {
     const { target } = yield* Scene.make([lost])
     const { of } = yield* observed(Upload.run(target, source, Scene.options))

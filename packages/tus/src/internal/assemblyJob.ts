@@ -219,7 +219,8 @@ const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["e
     const proof = yield* verify(given.sources)
     const job = { ...given, sources: proof.sources }
     const assemblyId = known?.assemblyId ?? params.assemblyId ?? (yield* Assemblies.newId)
-    const about: About = { assemblyId, isForm, earlier }
+    // A runner of an earlier version reads no other fields.
+    const about: About = { assemblyId, ...(isForm && { isForm }), ...(earlier && { earlier }) }
     return yield* Places.watched(assemblyId, wait !== false, perform(job, about, known, proof))
   })
 

@@ -105,9 +105,9 @@ export const toState = ({ state }: Entry, target: UploadTarget.UploadTarget) => 
 const ofAssembly = {
   assemblyId: Assembly.AssemblyId,
   /** Whether the creating request contains the files. */
-  isForm: Schema.optional(Schema.Boolean),
+  isForm: Schema.optionalKey(Schema.Boolean),
   /** The ids of the Assemblies whose forms broke before. */
-  earlier: Schema.optional(Schema.Array(Assembly.AssemblyId)),
+  earlier: Schema.optionalKey(Schema.Array(Assembly.AssemblyId)),
   /** The ids of the uploads of a job, if the Assembly has the uploads of other jobs too. Empty before it has completed. */
   uploads: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The time of the write, in milliseconds since 1970. */

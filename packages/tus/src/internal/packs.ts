@@ -55,7 +55,8 @@ const together = Effect.fnUntraced(function* <J extends Jobs.Options<unknown>>(
   const starts = Arr.scan(jobs, 0, (sum, { job }) => sum + job.files.length)
   const ofJob = <A>(all: ReadonlyArray<A>, index: number) => all.slice(starts[index], starts[index + 1])
   const verify = options.verify ?? (isForm ? DeliveryProof.md5 : Jobs.unproven)
-  const proofs = yield* Effect.forEach(jobs, ({ sources }) => verify(sources))
+  const proofs: Array<Jobs.Proof> = []
+  for (const { sources } of jobs) proofs.push(yield* verify(sources))
   const observed = proofs.flatMap(({ sources }) => sources)
   const sums = isForm ? yield* Effect.forEach(observed, DeliveryProof.summed) : undefined
   let delivered: ReadonlyArray<Jobs.Delivered> = []

@@ -250,11 +250,10 @@ const verifyMetadata = Effect.fnUntraced(function* <E>({ marker, metadataHeader,
   const sent = entriesOf(metadataHeader + (marker === "" ? "" : `,${Creation.markerEntry(marker)}`))
   // A key that the server reports twice differs too.
   const toldOf = (key: string) => told.flatMap((entry) => (entry.key === key ? [entry.value] : []))
-  const differing = sent.find(({ key, value }) => toldOf(key).join() !== value)
+  const differing = sent.find(({ key, value }) => toldOf(key).length !== 1 || toldOf(key)[0] !== value)
   if (differing === undefined) return
   const expected = `the ${differing.key} of the creation`
-  const mismatch = { host: hostOf(url), field: "upload-metadata", expected, found: "another" } as const
-  return yield* new TusError.UploadMismatch(mismatch)
+  return yield* new TusError.UploadMismatch({ host: hostOf(url), field: "upload-metadata", expected, found: "another" })
 })
 
 /** Requests the offset of the upload from the server. */

@@ -2,7 +2,7 @@
  * The spans and the metrics of uploads. The spans and the metrics contain no URL, no id, no file name and, except its
  * error codes, no text that the server wrote.
  */
-import { outcomeOf, serverOf, traced } from "@assembly-effect/api/unstable/Telemetry"
+import { isTraced, outcomeOf, serverOf, traced } from "@assembly-effect/api/unstable/Telemetry"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -68,7 +68,8 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
         active.modifyUnsafe(-1, context)
         metrics.count.updateUnsafe(1, context)
         metrics.duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
-        return failures === 0 ? Effect.void : Effect.annotateCurrentSpan("upload.retries", failures)
+        const isTold = failures > 0 && isTraced(context)
+        return isTold ? Effect.annotateCurrentSpan("upload.retries", failures) : Effect.void
       }
     )
     // In a JavaScript program, the source may be any value, and is only checked within the span.
