@@ -27,6 +27,13 @@ const watched = (answer: Server.Answer) =>
     return { arrived: Deferred.await(arrived), closed: Deferred.await(closed), origin: server.baseUrl }
   })
 
+it.effect("a request whose time is over before it is sent is Late, and is not sent", FetchClient.layer, function* () {
+  let requests = 0
+  const server = yield* Server.answering(() => void requests++)
+  const error = yield* Effect.flip(get(server.baseUrl, { ...limits, millis: 0 }))
+  assert.deepStrictEqual([error._tag, requests], ["Late", 0])
+})
+
 describe("a connection is closed", () => {
   it.effect.each([
     ["silence until the time is over", Server.silence, { ...limits, millis: 1000 }, "Late"],

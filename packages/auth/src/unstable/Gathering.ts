@@ -63,7 +63,7 @@ export class Gathering {
   readonly #settle: (outcome: Effect.Effect<Gathered, Lost | Late>) => void
   /** The bytes that have arrived, and room for more after a second piece. */
   #bytes: Uint8Array = new Uint8Array()
-  #stopTimer: () => void
+  #stopTimer: () => void = () => {}
   /** The number of bytes that have arrived. */
   size = 0
   head: Pick<Gathered, "status" | "headers"> | undefined
@@ -73,7 +73,11 @@ export class Gathering {
     this.#limits = limits
     this.#clock = clock
     this.#settle = settle
-    this.#stopTimer = timer(clock, limits.millis, () => this.settle(Effect.fail(new Late())))
+  }
+
+  /** Call this function before the request is sent. A clock of a test may say at once that the time is over. */
+  start(): void {
+    this.#stopTimer = timer(this.#clock, this.#limits.millis, () => this.settle(Effect.fail(new Late())))
   }
 
   /** The status and the headers have arrived. The body of a redirect is not read. An empty body ends at once. */
@@ -145,6 +149,8 @@ export const gather = (
         running?.interruptUnsafe()
         resume(Effect.andThen(Scope.close(scope, Exit.void), outcome))
       })
+      gathering.start()
+      if (gathering.isSettled) return
       running = Effect.runForkWith(caller.context)(Scope.provide(run(gathering), scope))
       running.addObserver((exit) => {
         hasEnded = Exit.isSuccess(exit)
