@@ -4,9 +4,7 @@ import { assert, effect } from "@assembly-effect/testkit/flow"
 import { Effect } from "effect"
 import { WebCrypto } from "effect/crypto"
 
-const { crypto } = globalThis
-
-const insecure = new Proxy(crypto, {
+const insecure = new Proxy(globalThis.crypto, {
   get: (real, name) => (name === "getRandomValues" ? real.getRandomValues.bind(real) : undefined)
 })
 
