@@ -202,21 +202,22 @@ describe("the options of AssemblyNode", () => {
     ["Thu, 01 Jan 2026 01:00:00 GMT", "ahead of"],
     ["Wed, 31 Dec 2025 23:00:00 GMT", "behind"]
   ] as const)(
-    "warn once of the corrected clock after AUTH_EXPIRED with Date %s: the service is %s it",
+    "warn once of the corrected clock after three AUTH_EXPIRED at once with Date %s: the service is %s it",
     function* ([date, direction]) {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const lines: Array<unknown> = []
       const logger = Logger.make(({ message }) => void lines.push(message))
       let requests = 0
       const http = HttpClient.make((sent) => {
-        const [status, body] = requests++ === 0 ? [400, { error: "AUTH_EXPIRED" }] : [200, { items: [], count: 0 }]
+        const [status, body] = requests++ < 3 ? [400, { error: "AUTH_EXPIRED" }] : [200, { items: [], count: 0 }]
         return Effect.succeed(HttpClientResponse.fromWeb(sent, Response.json(body, { status, headers: { date } })))
       })
       const own = AssemblyNode.layerWith(Layer.succeed(HttpClient.HttpClient, http), {
         baseUrl: "https://service.example",
         ...keys
       })
-      yield* Effect.provide(Effect.andThen(list, list), [own, Logger.layer([logger])])
+      const three = Effect.all([list, list, list], { concurrency: 3 })
+      yield* Effect.provide(Effect.andThen(three, list), [own, Logger.layer([logger])])
       assert.deepStrictEqual(lines, [
         [`the clock of the service is 3600 s ${direction} the local clock; signing with the corrected time`]
       ])

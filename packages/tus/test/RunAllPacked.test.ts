@@ -1,10 +1,11 @@
 /**
  * Jobs that share Assemblies: each has its own outcome with its own files, and one that fails is found among the others.
  */
-import { ApiError, Assemblies } from "@assembly-effect/api"
+import { ApiError, Assemblies, RetryPolicy } from "@assembly-effect/api"
 import type { Assembly } from "@assembly-effect/schema"
 import { AssemblyUploadEvent, DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { Clock, Effect, Fiber, Queue, Stream } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
 import { assert, layer, AssemblyUpload, Emulated, Leases, Tests, TusServer } from "./utils/index.ts"
 
 const hashing = {
@@ -169,6 +170,18 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
       assert.deepStrictEqual(sizes, [10, 3, 3, 3])
     })
   }
+
+  effect("8 jobs whose uploads are all refused with 429: each fails, and none is sent again", function* () {
+    const away = HttpClient.make((request) =>
+      Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: 429 })))
+    )
+    const outcomes = yield* run(Array.from({ length: 8 }, (_, row) => jobOf("away", row))).pipe(
+      Effect.provideService(HttpClient.HttpClient, away),
+      RetryPolicy.none
+    )
+    assert.deepStrictEqual(Tests.pluck(outcomes, "_tag"), Array(8).fill("Failed"))
+    assert.lengthOf(yield* Emulated.assembliesOf("away"), 1)
+  })
 
   effect("forms above `bytes` together, but not alone, are an Assembly each", function* () {
     const jobs = Array.from({ length: 2 }, (_, row) => ({ ...jobOf("bytes", row), transport: "form" as const }))

@@ -122,6 +122,16 @@ describe("a store that writes", () => {
     assert.strictEqual(writes, 2)
   })
 
+  it.effect("a change that fails to be written, and back to the state before: writes both states", function* () {
+    const tags: Array<string> = []
+    const store = UploadState.written(UploadState.planned, Journaled.settle, ({ _tag }) =>
+      Effect.suspend(() => (tags.push(_tag) === 1 ? Effect.fail("no space") : Effect.void))
+    )
+    yield* Effect.flip(store.update(UploadState.whole({ _tag: "Creating", marker: "m" })))
+    yield* store.update(UploadState.replaced(UploadState.planned))
+    assert.deepStrictEqual(tags, ["Creating", "Planned"])
+  })
+
   it.effect("an interruption while the request is recorded sends nothing, and records this", function* () {
     const recorded: Array<string> = []
     const writing = yield* Deferred.make<void>()

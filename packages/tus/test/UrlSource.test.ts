@@ -335,10 +335,13 @@ layer(Clients.undici)("WebSource.fromUrl", (it) => {
     assert.strictEqual(resource.requests.length, 2 + 3)
   })
 
-  it.effect("is no Replayable because of what a first response says wrong", function* () {
+  it.effect.each([
+    ["with a length", HostileServer.text],
+    ["without a length", HostileServer.chunked]
+  ] as const)("is no Replayable because of what a first response %s says wrong", function* ([, answer]) {
     for (const range of ["bytes 1-1/2000000", "bytes 0-5/2000000", "bytes 0-0/*", "bytes 0-0/0", "nonsense"]) {
       const server = yield* HostileServer.make
-      server.script(HostileServer.text(206, "x", { etag, "accept-ranges": "bytes", "content-range": range }))
+      server.script(answer(206, "x", { etag, "accept-ranges": "bytes", "content-range": range }))
       const source = yield* WebSource.fromUrl(server.baseUrl)
       assert.deepInclude(source, { _tag: "OneShot", size: undefined })
       // The same response to a request for all bytes is refused.
