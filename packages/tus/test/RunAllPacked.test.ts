@@ -171,16 +171,14 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
     })
   }
 
-  effect("8 jobs whose uploads are all refused with 429: each fails, and none is sent again", function* () {
+  effect.each([429, 503])("8 jobs whose uploads all get %s: each fails, and none is sent again", function* (status) {
     const away = HttpClient.make((request) =>
-      Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: 429 })))
+      Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status })))
     )
-    const outcomes = yield* run(Array.from({ length: 8 }, (_, row) => jobOf("away", row))).pipe(
-      Effect.provideService(HttpClient.HttpClient, away),
-      RetryPolicy.none
-    )
+    const jobs = Array.from({ length: 8 }, (_, row) => ({ ...jobOf(`away ${status}`, row), upload: { retryDelay: 0 } }))
+    const outcomes = yield* run(jobs).pipe(Effect.provideService(HttpClient.HttpClient, away), RetryPolicy.none)
     assert.deepStrictEqual(Tests.pluck(outcomes, "_tag"), Array(8).fill("Failed"))
-    assert.lengthOf(yield* Emulated.assembliesOf("away"), 1)
+    assert.lengthOf(yield* Emulated.assembliesOf(`away ${status}`), 1)
   })
 
   effect("forms above `bytes` together, but not alone, are an Assembly each", function* () {
@@ -192,7 +190,7 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
 
   effect("`verify` that returns no Effect ends each job of a pack", function* () {
     const verify = (() => undefined) as unknown as AssemblyUpload.Verify
-    const outcomes = yield* run([0, 1].map((row) => ({ ...jobOf("no proof", row), verify })))
+    const outcomes = yield* run(Array.from({ length: 2 }, (_, row) => ({ ...jobOf("no proof", row), verify })))
     assert.deepStrictEqual(Tests.pluck(outcomes, "_tag"), ["Died", "Died"])
   })
 

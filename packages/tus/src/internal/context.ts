@@ -86,6 +86,16 @@ const healing: ReadonlySet<string> = new Set([
 export const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
   healing.has(error._tag) && error.permanent !== true
 
+/**
+ * Whether a later run of the same job may succeed after this error of an upload: the failure was temporary, or it is
+ * not known whether a request arrived.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const isTemporary = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
+  error._tag === "CreationUnknown" || canHeal(error)
+
 const maxDelay = Duration.seconds(30)
 
 /**

@@ -17,13 +17,13 @@ import * as AssemblyJob from "./assemblyJob.ts"
 import * as Jobs from "./job.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import * as Packing from "./packing.ts"
-import { canHeal } from "./context.ts"
+import { isTemporary } from "./context.ts"
 
 /** Whether a pack failed because of one of its jobs. Every pack would fail if the service is away, for example. */
 const isOfJob = (error: AssemblyUploadError): boolean =>
   error._tag === "AssemblyFailed" ||
   error._tag === "SourceFailed" ||
-  (error._tag === "FilesFailed" && error.files.some((file) => file.outcome === "Failed" && !canHeal(file.error)))
+  (error._tag === "FilesFailed" && error.files.some((file) => file.outcome === "Failed" && !isTemporary(file.error)))
 
 /** How the records of the jobs of a pack are written. */
 const many = { concurrency: 16, discard: true } as const

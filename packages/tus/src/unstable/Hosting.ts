@@ -4,7 +4,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { canHeal } from "../internal/context.ts"
 import * as JournalEntry from "../internal/journalEntry.ts"
 import * as PackedStatus from "../internal/packedStatus.ts"
 
@@ -14,6 +13,7 @@ export type { Item, Limits, Pack, Seen } from "../internal/packing.ts"
 
 export { type Emit as EmitAssembly, Permits } from "../internal/assemblyFiles.ts"
 export type { Prepared, Send, Service, Store, StoreError } from "../internal/assemblyJob.ts"
+export { isTemporary } from "../internal/context.ts"
 export { digestOf } from "../internal/journal.ts"
 export { issues } from "../internal/options.ts"
 export { shareOf } from "../internal/packedStatus.ts"
@@ -55,13 +55,3 @@ export const decodeUpload = (text: string) =>
  * @category packing
  */
 export * as Packing from "../internal/packing.ts"
-
-/**
- * Whether a later run of the same job may succeed after this error of an upload: the failure was temporary, or it is
- * not known whether a request arrived.
- *
- * @since 0.1.0
- * @category running
- */
-export const isTemporary = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
-  error._tag === "CreationUnknown" || canHeal(error)
