@@ -7,7 +7,7 @@ import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as BodySize from "../src/internal/bodySize.ts"
 import { assert, Behaviour, Clients, describe, Gateway, it, layerTest } from "./utils/index.ts"
-import { Link, Scene, test, TusServer, Upload } from "./utils/index.ts"
+import { Link, Scene, ScriptedTus, test, TusServer, Upload } from "./utils/index.ts"
 
 const kibi = 1024
 const mebi = 1024 * kibi
@@ -66,6 +66,18 @@ it.live("a proxy that refuses 100 KiB: TooLarge, which names the refused sizes",
   assert.deepInclude(error, { _tag: "TooLarge", status: 413, tried: [mebi, 512 * kibi, 256 * kibi] })
   assert.deepStrictEqual(refused, [mebi, 512 * kibi, 256 * kibi])
   assert.strictEqual(retries, 2)
+})
+
+it.live("a stream that grows above tus-max-size: TooLarge, which names no tried size", Clients.undici, function* () {
+  const server = yield* ScriptedTus.make
+  server.meet = ({ method }, go) => {
+    if (method === "OPTIONS") return ScriptedTus.withHeaders(go(), { "tus-max-size": "300000" })
+    return method === "PATCH" && ScriptedTus.count(server, "PATCH") > 1 ? { status: 413 } : go()
+  }
+  const source = UploadSource.fromStream(Scene.pieces(Scene.content(mebi), 50_000))
+  const error = yield* Effect.flip(Upload.run(server.target, source, { ...options, chunkSize: 200_000 }))
+  assert(error._tag === "TooLarge", error._tag)
+  assert.deepStrictEqual([error.maxSize, error.tried], [300_000n, undefined])
 })
 
 describe("BodySize", () => {

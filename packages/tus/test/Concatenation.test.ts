@@ -305,6 +305,16 @@ layer(Clients.undici)("Upload in parts", (it) => {
     assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
   })
 
+  it.effect("parts whose first body is refused: Resumed tells their offsets in the whole upload", function* () {
+    const server = yield* ScriptedTus.make
+    const paths = new Set<string>()
+    server.meet = ({ method, path }, go) =>
+      method !== "PATCH" || paths.size === paths.add(path).size ? go() : { status: 503 }
+    const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
+    const offsets = Tests.pluck(events.filter(UploadEvent.$is("Resumed")), "offset")
+    assert.deepStrictEqual(offsets.map(Number).toSorted(), [0, size / 3, (size / 3) * 2])
+  })
+
   it.effect.each([
     ["POST", true, "Completed", 1, 0],
     ["POST", false, "CreationUnknown", 0, 3],

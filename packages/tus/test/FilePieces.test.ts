@@ -114,6 +114,17 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
     }
   })
 
+  it.effect("grow to 1 MiB when 3000 other readers have ended", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const reader = FilePieces.reader(yield* fs.open(yield* Draw.path(bytes)), { size: FilePieces.smallest })
+    for (let other = 0; other < 3000; other++) yield* Effect.scoped(reader)
+    const still = Object.assign(Object.create(yield* Clock.Clock), { currentTimeMillisUnsafe: () => 0 })
+    const { next } = yield* Effect.provideService(reader, Clock.Clock, still)
+    let length = 0
+    for (let piece = 0; piece < 8; piece++) length = Option.getOrThrow(yield* next(0n, BigInt(mebi))).length
+    assert.strictEqual(length, mebi)
+  })
+
   it.effect("no byte of a file that was replaced is given out, however many pieces its first range has", function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Draw.path(bytes)

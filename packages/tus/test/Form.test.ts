@@ -6,7 +6,8 @@ import { AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effe
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Exit, Layer, Option, Random, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
-import { AssemblyUpload, assert, Clients, Draw, Emulated, type Fault, layer, Scene, Tests } from "./utils/index.ts"
+import { AssemblyUpload, assert, Clients, Draw, Emulated, type Fault } from "./utils/index.ts"
+import { Idle, layer, layerTest, Scene, Tests } from "./utils/index.ts"
 import { make as proxyTo } from "./utils/TcpProxy.ts"
 
 const wait = { interval: "5 millis", timeout: "30 seconds" } as const
@@ -261,6 +262,13 @@ layer(live)("transport: form", (it) => {
     assert.deepStrictEqual(requests, ["POST", "GET"])
   })
 
+  it.effect("is FormBroken again if the next run reads no Status", UploadJournal.layerMemory(), function* () {
+    const away: Fault = { _tag: "Status", method: "GET", status: 503 }
+    const { services } = yield* behind([{ _tag: "LostAnswer", method: "POST" }, away, away])
+    const run = Effect.flip(AssemblyUpload.journaled.run(job([10])).pipe(RetryPolicy.none, Effect.provide(services)))
+    for (const error of [yield* run, yield* run]) assert.deepInclude(error, { _tag: "FormBroken", isOver: false })
+  })
+
   const first = Scene.pieces(Scene.content(mebi), 100_000)
   const broken = Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
   it.effect.each([
@@ -290,6 +298,21 @@ layer(live)("transport: form", (it) => {
     const lost = yield* send(options, { faults: [{ _tag: "LostAnswer", method: "POST" }] })
     for (const { status } of [whole, lost]) assert.strictEqual(status?.ok, "ASSEMBLY_EXECUTING")
     assert.deepStrictEqual([whole.requests, lost.requests], [["POST"], ["POST", "GET"]])
+  })
+})
+
+layerTest(Layer.empty)("transport: form, on the TestClock", (it) => {
+  it.effect("is FormBroken at the deadline while its bytes leave slowly", function* () {
+    const http = HttpClient.make(({ body }) => {
+      const stream = body._tag === "Stream" ? body.stream : Stream.never
+      return Effect.andThen(Effect.orDie(Stream.runForEach(stream, () => Effect.sleep("500 millis"))), Effect.never)
+    })
+    const client = Emulated.signed({ baseUrl: "https://api.example.com", deadline: "1 second" })
+    const services = Layer.provideMerge(client, Layer.succeed(HttpClient.HttpClient, http))
+    const run = Effect.flip(Effect.provide(AssemblyUpload.run(job([4 * mebi])), services))
+    const { seconds, value } = yield* Idle.passTime(run, "100 millis")
+    assert.deepInclude(value, { _tag: "FormBroken", isOver: false })
+    assert.isAtMost(seconds, 2)
   })
 })
 

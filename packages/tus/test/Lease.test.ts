@@ -2,7 +2,7 @@
  * Leases: how long they last, who takes them over, and how their loss is noticed.
  */
 import { UploadJournal } from "@assembly-effect/tus"
-import { Effect, Exit, Fiber, FileSystem, type Layer, PlatformError, Random, Scope } from "effect"
+import { Clock, Effect, Exit, Fiber, FileSystem, type Layer, PlatformError, Random, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Journaled from "../src/internal/journaled.ts"
 import { assert, describe, it, Journals, Leases } from "./utils/index.ts"
@@ -139,6 +139,26 @@ describe("a lease", () => {
     yield* Scope.close(held, Exit.void)
     assert.strictEqual(leases.get("k"), text)
   })
+
+  it.effect("that another took while no timer of its holder fired: a check is LeaseLost", function* () {
+    const { first, leases } = two()
+    const { check } = yield* first.lease("k")
+    leases.set("k", '{"owner":"another","until":100000}')
+    const later = Object.assign(Object.create(yield* Clock.Clock), { currentTimeMillis: Effect.succeed(60_000) })
+    const error = yield* Effect.flip(Effect.provideService(check, Clock.Clock, later))
+    assert.strictEqual(error._tag, "LeaseLost")
+  })
+})
+
+it.effect("a lease whose file is replaced while it is read protects its holder", Journals.platform, function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* Journals.folder
+  const replace = Effect.ignore(fs.rename(`${folder}/k.lease/1`, `${folder}/k.lease/2`))
+  const changed = Leases.around(fs, (done, name) => (name === "stat" ? Effect.andThen(replace, done) : done))
+  const journal = yield* Effect.provideService(Journals.inFolder(folder), FileSystem.FileSystem, changed)
+  yield* fs.makeDirectory(`${folder}/k.lease`)
+  yield* fs.writeFileString(`${folder}/k.lease/1`, '{"owner":"o","until":1e12}')
+  assert.isTrue(yield* isLeased(journal))
 })
 
 /** What happens to the changes of one process, and counts those that are on their way. */

@@ -6,7 +6,7 @@ import * as Budget from "@assembly-effect/api/Budget"
 import { AssemblyUploadEvent, UploadEvent, UploadSource } from "@assembly-effect/tus"
 import { Clock, Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { HttpClient } from "effect/http"
-import { assert, describe, it, Account, AssemblyUpload, Idle, MemoryTus, Scene, Upload } from "./utils/index.ts"
+import { assert, describe, it, Account, AssemblyUpload, Idle, MemoryTus, Scene, Tests, Upload } from "./utils/index.ts"
 
 /** Runs to the end while the clock is moved on, and returns the result and the time that passed, in seconds. */
 const timed = <A, E, R>(effect: Effect.Effect<A, E, R>, step = 100) => Idle.passTime(effect, step)
@@ -102,6 +102,14 @@ describe("a limit of bandwidth", () => {
     }
   })
 
+  it.effect("counts a form that is sent whole", function* () {
+    const account = Account.make()
+    const files = [{ source: UploadSource.fromBytes(Scene.content(200_000)), filename: "a" }]
+    const run = AssemblyUpload.run({ params: { steps: {} }, files, transport: "form", wait: false })
+    yield* timed(run.pipe(limited(20_000), Effect.provide(account.layer)))
+    assert.closeTo(account.creations()[0] ?? 0, 10, 0.3)
+  })
+
   it.effect("is not used by an upload that is interrupted while it waits", function* () {
     const { http } = MemoryTus.make()
     const many = Effect.gen(function* () {
@@ -168,6 +176,15 @@ describe("an upload with a budget", () => {
     assert.isTrue(events.some(UploadEvent.$is("Completed")))
     const [, refused = 0, next = 0] = requests.map(({ millis }) => millis)
     assert.isAtLeast(next - refused, 7_200_000)
+  })
+
+  it.effect("has maxRetries for the failures after an acknowledged body, whatever 429 came before it", function* () {
+    const limit = new Response("", { status: 429, headers: { "retry-after": "1" } })
+    const away = Array.from({ length: 9 }, () => new Response("", { status: 503 }))
+    const answers = [undefined, limit, undefined, undefined, ...away]
+    const { http, requests } = MemoryTus.make({ refuse: (index) => answers[index] })
+    yield* Effect.flip(within(http, {}))
+    assert.deepStrictEqual(Tests.pluck(requests, "method"), ["POST", "PATCH", "HEAD", "PATCH", "PATCH", "HEAD"])
   })
 })
 

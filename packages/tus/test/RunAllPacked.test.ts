@@ -188,6 +188,13 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
     assert.strictEqual((yield* Emulated.assembliesOf("bytes")).length, 2)
   })
 
+  effect("forms of 5 MiB are an Assembly each, although `bytes` permits more together", function* () {
+    const files = [{ source: UploadSource.fromBytes(new Uint8Array(5 * 1024 * 1024)), filename: "a" }]
+    const jobs = Array.from({ length: 2 }, (_, row) => ({ ...jobOf("large", row), files, transport: "form" as const }))
+    yield* run(jobs)
+    assert.lengthOf(yield* Emulated.assembliesOf("large"), 2)
+  })
+
   effect("`verify` that returns no Effect ends each job of a pack", function* () {
     const verify = (() => undefined) as unknown as AssemblyUpload.Verify
     const outcomes = yield* run(Array.from({ length: 2 }, (_, row) => ({ ...jobOf("no proof", row), verify })))
