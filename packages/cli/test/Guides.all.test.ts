@@ -82,15 +82,9 @@ layer(NodeServices.layer)("guides", (it) => {
   test("show every program, and no other program", () => {
     assert.isAtLeast(programs.length, 11)
     const texts = new Set([...programs, ...tests].map(read))
-    assert.deepStrictEqual(
-      // A part of a program imports nothing.
-      shown.filter(({ program }) => /^import /m.test(program) && !texts.has(program)),
-      []
-    )
-    assert.deepStrictEqual(
-      programs.filter((path) => !shown.some(({ program }) => program === read(path))),
-      []
-    )
+    // A part of a program imports nothing.
+    assert.isEmpty(shown.filter(({ program }) => /^import /m.test(program) && !texts.has(program)))
+    assert.isEmpty(programs.filter((path) => !shown.some(({ program }) => program === read(path))))
   })
 
   test.each(programs)("the guide of %s says under which name to save it and how to run it", (path) => {
@@ -172,9 +166,6 @@ layer(NodeServices.layer)("guides", (it) => {
   test("have a row for the tag of each error of the packages", () => {
     const page = read("docs/guides/troubleshooting.md")
     assert.isAtLeast(tags.length, 90)
-    assert.deepStrictEqual(
-      tags.filter((tag) => !page.includes(`| \`${tag}\` |`)),
-      []
-    )
+    assert.isEmpty(tags.filter((tag) => !page.includes(`| \`${tag}\` |`)))
   })
 })

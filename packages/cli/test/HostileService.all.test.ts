@@ -60,6 +60,7 @@ const run = Effect.fnUntraced(function* (origin: string, args: ReadonlyArray<str
 })
 
 const assetId = "AAAAAAAAAAAAAAAAAAAAAA"
+const id = "5a".repeat(16)
 
 const resourceCommands = [
   "templates list",
@@ -74,37 +75,24 @@ const resourceCommands = [
   "assets list",
   "assets move a b",
   "bill 2026-01",
-  `notifications list ${"5a".repeat(16)}`,
-  `notifications replay ${"5a".repeat(16)}`,
+  `notifications list ${id}`,
+  `notifications replay ${id}`,
   "queues",
   "queues stats --region r",
-  `get ${"5a".repeat(16)}`,
-  `watch ${"5a".repeat(16)}`,
-  `wait ${"5a".repeat(16)}`,
-  `cancel ${"5a".repeat(16)}`,
-  `replay ${"5a".repeat(16)}`,
-  `results list ${"5a".repeat(16)}`,
+  ...["get", "watch", "wait", "cancel", "replay", "results list"].map((command) => `${command} ${id}`),
   "doctor --no-upload"
 ]
 
 const commands = (file: string): Readonly<Record<string, ReadonlyArray<string>>> => ({
-  list: ["list"],
-  "list --json": ["list", "--json"],
-  stats: ["stats"],
-  "stats --csv": ["stats", "--csv"],
-  "stats --svg": ["stats", "--svg"],
-  "stats --html": ["stats", "--html"],
-  "stats --json": ["stats", "--json"],
-  move: ["move", "--root", assetId],
-  "move --json": ["move", "--root", "--json", assetId],
-  token: ["token"],
-  upload: ["upload", file],
   ...Object.fromEntries(
-    resourceCommands.flatMap((command) => [
+    ["list", "stats", `move --root ${assetId}`, ...resourceCommands].flatMap((command) => [
       [command, command.split(" ")],
       [`${command} --json`, [...command.split(" "), "--json"]]
     ])
   ),
+  ...Object.fromEntries(["csv", "svg", "html"].map((form) => [`stats --${form}`, ["stats", `--${form}`]])),
+  token: ["token"],
+  upload: ["upload", file],
   "templates delete": ["templates", "delete", "t"]
 })
 

@@ -14,31 +14,28 @@ describe("the journal of the command line", () => {
     [{ XDG_STATE_HOME: "state", HOME: "/me" }, "/me/.local/state/assembly/uploads"],
     [{ XDG_STATE_HOME: "", HOME: "", LOCALAPPDATA: "/local" }, "/local/assembly/uploads"],
     [{ XDG_STATE_HOME: "state", HOME: "me", LOCALAPPDATA: "local" }, undefined]
-  ])("with %j is in %s", ([env, folder]) =>
-    Effect.gen(function* () {
-      assert.strictEqual(Option.getOrUndefined(yield* Journal.usual), folder)
-    }).pipe(
-      Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
-      Effect.provide(NodeServices.layer)
-    )
-  )
+  ])("with %j is in %s", NodeServices.layer, function* ([env, folder]) {
+    const provider = ConfigProvider.fromEnv({ env })
+    const usual = yield* Effect.provideService(Journal.usual, ConfigProvider.ConfigProvider, provider)
+    assert.strictEqual(Option.getOrUndefined(usual), folder)
+  })
 
-  it.effect("writes the file of a command, which only its owner may read", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const services = Layer.merge(Journal.layer(Option.some(folder)), AssemblyClient.layerTest([]))
-      yield* Effect.gen(function* () {
-        const { runs } = yield* Journal.make(folder, [], {})
-        yield* runs(Assembly.AssemblyId.make("0".repeat(32)))
-      }).pipe(Effect.provide(services))
-      const [name = ""] = yield* fs.readDirectory(`${folder}/commands`)
-      assert.strictEqual((yield* fs.stat(`${folder}/commands/${name}`)).mode & 0o777, 0o600)
-    }).pipe(Effect.provide(NodeServices.layer), Effect.scoped)
-  )
+  it.effect("writes the file of a command, which only its owner may read", NodeServices.layer, function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const services = Layer.merge(Journal.layer(Option.some(folder)), AssemblyClient.layerTest([]))
+    yield* Effect.gen(function* () {
+      const { runs } = yield* Journal.make(folder, [], {})
+      yield* runs(Assembly.AssemblyId.make("0".repeat(32)))
+    }).pipe(Effect.provide(services))
+    const [name = ""] = yield* fs.readDirectory(`${folder}/commands`)
+    assert.strictEqual((yield* fs.stat(`${folder}/commands/${name}`)).mode & 0o777, 0o600)
+  })
 
-  it.effect("forgets a completed job after a day, so that the same command uploads again", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "forgets a completed job after a day, so that the same command uploads again",
+    NodeServices.layer,
+    function* () {
       const fs = yield* FileSystem.FileSystem
       const services = yield* Layer.build(Journal.layer(Option.some(yield* fs.makeTempDirectoryScoped())))
       const { assemblies } = Context.get(services, UploadJournal.UploadJournal)
@@ -48,6 +45,6 @@ describe("the journal of the command line", () => {
       assert.isTrue(Option.isSome(yield* assemblies.get("job")))
       yield* TestClock.adjust("1 hour")
       assert.isTrue(Option.isNone(yield* assemblies.get("job")))
-    }).pipe(Effect.provide(NodeServices.layer), Effect.scoped)
+    }
   )
 })

@@ -43,26 +43,12 @@ const answers = {
   "Dam.move": moved
 }
 
+const all = [templates, credentials, keys, assets, bill, notifications, queues, cancel, list, move, replay, stats, wait]
+
 /** All commands below one root, with a service in memory. */
 const make = (...[special = answers, failures]: Partial<Parameters<typeof Service.makeOf>>) => {
   const { asked, layer } = Service.makeOf(special, failures)
-  const root = Command.make("assembly").pipe(
-    Command.withSubcommands([
-      templates,
-      credentials,
-      keys,
-      assets,
-      bill,
-      notifications,
-      queues,
-      cancel,
-      list,
-      move,
-      replay,
-      stats,
-      wait
-    ])
-  )
+  const root = Command.make("assembly").pipe(Command.withSubcommands(all))
   /** Runs a command with another screen or another standard input. */
   const runOn = <A>(platform: Layer.Layer<A>, ...args: ReadonlyArray<string>) =>
     Service.run(root, args).pipe(Effect.provide(Layer.provideMerge(platform, layer)))

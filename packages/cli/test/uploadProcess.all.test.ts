@@ -1,8 +1,7 @@
 /** Runs `assembly upload` in a process of its own: with the standard input of a shell, signals, and long waits. */
-import { Emulator } from "@assembly-effect/emulator"
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import { Effect, FileSystem } from "effect"
+import { FileSystem } from "effect"
 import { createHash } from "node:crypto"
 import * as Uploading from "./support/uploading.ts"
 
@@ -45,16 +44,11 @@ layer(Uploading.live)("assembly upload in a process", (it) => {
   it.effect("cancels the Assembly of the standard input after Ctrl-C, because nothing can continue it", function* () {
     const folder = yield* Uploading.folderWith({})
     // The standard input stays open.
-    const { code, stderr } = yield* Uploading.spawned(folder, ["upload", "--name", "endless.bin", "-"], {
-      onError: (text, kill) => {
-        if (/Assembly [0-9a-f]{32}\n/.test(text)) kill()
-      }
-    })
+    const args = ["upload", "--name", "endless.bin", "-"]
+    const { code, stderr } = yield* Uploading.spawned(folder, args, Uploading.quitAt(Uploading.created))
     expect(code).toBe(130)
     expect(stderr).toMatch(/\nassembly: the Assembly was canceled, because the standard input cannot be read again\n$/)
-    const { baseUrl } = yield* Emulator.Emulator
-    const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(stderr) ?? []
-    const status = yield* Effect.promise(async () => (await fetch(`${baseUrl}/assemblies/${id}`)).json())
+    const status = JSON.parse(yield* Uploading.statusOf(Uploading.idIn(stderr)))
     expect(status).toMatchObject({ ok: "ASSEMBLY_CANCELED" })
   })
 

@@ -21,12 +21,8 @@ layer(Uploading.live)("without a folder", (it) => {
     const kept = yield* Uploading.assembly(folder, ["upload", "b.txt", "--journal", "j"], unset)
     expect(kept.stderr).not.toContain("No command can continue")
 
-    const stopped = yield* Uploading.assembly(folder, ["upload", "--limit-rate", "20k", "a.bin"], {
-      ...unset,
-      onError: (text, kill) => {
-        if (/Assembly [0-9a-f]{32}\n/.test(text)) kill()
-      }
-    })
+    const options = { ...unset, ...Uploading.quitAt(Uploading.created) }
+    const stopped = yield* Uploading.upload(folder, ["--limit-rate", "20k", "a.bin"], options)
     expect(stopped.code).toBe(130)
     expect(stopped.stderr).toMatch(/the Assembly still waits for its files; assembly cancel [0-9a-f]{32} cancels it/)
     expect(stopped.stderr).not.toContain("to continue")

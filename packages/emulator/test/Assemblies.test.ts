@@ -5,11 +5,10 @@ import { DateTime, Effect } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
-import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
+import { encoded as text, json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 import { call, post, signedFields } from "./signedCalls.ts"
 import { assert, effect, layer } from "@assembly-effect/testkit/flow"
 
-const text = (value: string) => new TextEncoder().encode(value)
 const fromDate = DateTime.makeUnsafe("2020-01-01T00:00:00Z")
 
 layer(layerEmulator())("Assemblies", (it) => {

@@ -5,10 +5,9 @@ import type { Assembly } from "@assembly-effect/schema"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Fiber, FileSystem, Layer } from "effect"
 import { createHash } from "node:crypto"
-import { DatabaseSync } from "node:sqlite"
 import { start } from "./emulatorProcess.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
-import { begin, head, patch, temporaryFolder } from "./support.ts"
+import { begin, head, patch, inDatabase, temporaryFolder } from "./support.ts"
 
 const size = 4 * 1024 * 1024
 const bytes = Uint8Array.from({ length: size }, (_, index) => (index * 31) % 251)
@@ -90,13 +89,8 @@ it.live("what was stored before a crash is not stored again by the next executio
   const again = yield* start({ data })
   assert.deepStrictEqual(yield* again.within(storedBy(id)), before)
   yield* again.kill
-  const database = new DatabaseSync(`${data}/emulator.sqlite`)
-  const rows = database.prepare("SELECT id FROM versions").all()
-  database.close()
-  assert.deepStrictEqual(
-    rows.map((row) => row["id"]),
-    [before.version_id]
-  )
+  const versions = inDatabase(data, "SELECT id FROM versions").map(({ id: version }) => version)
+  assert.deepStrictEqual(versions, [before.version_id])
 })
 
 it.live("a data folder belongs to one emulator at a time", NodeFileSystem.layer, function* () {

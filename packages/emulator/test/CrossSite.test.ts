@@ -61,10 +61,7 @@ layer(layerEmulator())("A page of another origin", (it) => {
     }
     assert.strictEqual(preflight.status, 403)
     for (const { headers } of [preflight, answer]) {
-      assert.deepStrictEqual(
-        Object.keys(headers).filter((name) => name.startsWith("access-control-")),
-        []
-      )
+      assert.isEmpty(Object.keys(headers).filter((name) => name.startsWith("access-control-")))
     }
     if (changes(method)) assert.deepInclude(json(answer), { error: "ORIGIN_NOT_ALLOWED", http_code: 403 })
     else assert.notInclude(answer.text, "ORIGIN_NOT_ALLOWED")

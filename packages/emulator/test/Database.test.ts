@@ -1,10 +1,10 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Cause, Effect, Exit, FileSystem, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { DatabaseSync } from "node:sqlite"
 import * as Database from "../src/internal/data/database.ts"
 import * as Statement from "../src/internal/data/statement.ts"
 import * as StorageFailure from "../src/internal/data/storageFailure.ts"
+import { inDatabase, temporaryFolder } from "./support.ts"
 import { assert, it, test } from "@assembly-effect/testkit/flow"
 
 /** Creates a table. Returns effects that insert a row and count the rows. */
@@ -62,21 +62,14 @@ it.live("a full database is a typed error, and goes on when there is room", Node
   }).pipe(Effect.provide(Database.layer(path)))
 })
 
-it.effect("the database of another program is refused and gets no tables", NodeFileSystem.layer, function* () {
-  const fs = yield* FileSystem.FileSystem
-  const path = `${yield* fs.makeTempDirectoryScoped()}/emulator.sqlite`
-  const foreign = new DatabaseSync(path)
-  foreign.exec("CREATE TABLE theirs (a)")
-  foreign.close()
+it.effect("the database of another program is refused and gets no tables", function* () {
+  const data = yield* temporaryFolder
+  const path = `${data}/emulator.sqlite`
+  inDatabase(data, "CREATE TABLE theirs (a)")
   const error = yield* Effect.flip(Effect.provide(Effect.void, Database.layer(path)))
   assert.deepInclude(error, { _tag: "StorageFailed", reason: "Damaged", path })
-  const after = new DatabaseSync(path)
-  const tables = after.prepare("SELECT name FROM sqlite_master").all()
-  after.close()
-  assert.deepStrictEqual(
-    tables.map(({ name }) => name),
-    ["theirs"]
-  )
+  const tables = inDatabase(data, "SELECT name FROM sqlite_master").map(({ name }) => name)
+  assert.deepStrictEqual(tables, ["theirs"])
 })
 
 it.effect("a damaged database is refused with its path", NodeFileSystem.layer, function* () {

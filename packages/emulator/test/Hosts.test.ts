@@ -1,13 +1,12 @@
 import { Assemblies } from "@assembly-effect/api"
 import { Emulator } from "@assembly-effect/emulator"
-import { assert, it as test } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
 import { sendTo } from "./raw.ts"
 import { createUpload, json, layer as layerEmulator, patch } from "./support.ts"
 import { signedFields } from "./signedCalls.ts"
-import { layer } from "@assembly-effect/testkit/flow"
+import { assert, layer, live } from "@assembly-effect/testkit/flow"
 
 const noAssembly = "/assemblies/00000000000000000000000000000000"
 
@@ -16,15 +15,8 @@ const codeAt = (host: string) =>
   Effect.map(sendTo(noAssembly, { headers: { host } }), (answer) => json(answer)["error"])
 
 layer(layerEmulator())("An emulator", (it) => {
-  it.effect.each([
-    "127.0.0.1",
-    "127.1.2.3:80",
-    "localhost:9",
-    "LOCALHOST",
-    "localhost.",
-    "app.localhost:5173",
-    "[::1]"
-  ])("answers at the loopback name %s", function* (host) {
+  const own = "127.0.0.1 127.1.2.3:80 localhost:9 LOCALHOST localhost. app.localhost:5173 [::1]"
+  it.effect.each(own.split(" "))("answers at the loopback name %s", function* (host) {
     assert.strictEqual(yield* codeAt(host), "ASSEMBLY_NOT_FOUND")
   })
 
@@ -93,28 +85,26 @@ layer(layerEmulator({ publicUrl: "https://dev.example.com:8443/", allowedHosts: 
   }
 )
 
-test.live("everything that is handed out names the public URL, and works through a proxy", () =>
-  Effect.gen(function* () {
-    const proxy = yield* TcpProxy.make()
-    const publicUrl = `http://localhost:${proxy.port}`
-    yield* Effect.gen(function* () {
-      const { baseUrl, localUrl } = yield* Emulator.Emulator
-      assert.strictEqual(baseUrl, publicUrl)
-      assert.notStrictEqual(localUrl, publicUrl)
-      proxy.to(localUrl)
-      const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      const created = yield* createUpload(status, { "upload-length": "5" })
-      yield* patch(created.url, 0, new Uint8Array(5))
-      const done = yield* Assemblies.get(status.assembly_id)
-      assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
-      const named = JSON.stringify([status, done, created.url]).match(/https?:\/\/[^/"]+/g) ?? []
-      assert.deepStrictEqual(new Set(named), new Set([publicUrl]))
-      assert.isAbove(named.length, 8)
-    }).pipe(Effect.provide(layerEmulator({ publicUrl })))
-  }).pipe(Effect.scoped)
-)
+live("everything that is handed out names the public URL, and works through a proxy", function* () {
+  const proxy = yield* TcpProxy.make()
+  const publicUrl = `http://localhost:${proxy.port}`
+  yield* Effect.gen(function* () {
+    const { baseUrl, localUrl } = yield* Emulator.Emulator
+    assert.strictEqual(baseUrl, publicUrl)
+    assert.notStrictEqual(localUrl, publicUrl)
+    proxy.to(localUrl)
+    const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+    const created = yield* createUpload(status, { "upload-length": "5" })
+    yield* patch(created.url, 0, new Uint8Array(5))
+    const done = yield* Assemblies.get(status.assembly_id)
+    assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
+    const named = JSON.stringify([status, done, created.url]).match(/https?:\/\/[^/"]+/g) ?? []
+    assert.deepStrictEqual(new Set(named), new Set([publicUrl]))
+    assert.isAbove(named.length, 8)
+  }).pipe(Effect.provide(layerEmulator({ publicUrl })))
+})
 
-test.live.each([
+live.each([
   [{ publicUrl: "dev.example.com" }, "publicUrl"],
   [{ publicUrl: "https://dev.example.com/assembly" }, "publicUrl"],
   [{ publicUrl: "ftp://dev.example.com" }, "publicUrl"],
@@ -123,10 +113,8 @@ test.live.each([
   [{ allowedHosts: ["dev.example.com:80"] }, "allowedHosts"],
   [{ allowedHosts: ["*.example.com"] }, "allowedHosts"],
   [{ allowedHosts: [""] }, "allowedHosts"]
-] as const)("does not start with %j", ([options, option]) =>
-  Effect.gen(function* () {
-    const error = yield* Effect.flip(Effect.void.pipe(Effect.provide(Emulator.layer(options))))
-    assert.deepInclude(error, { _tag: "InvalidRequest" })
-    assert.match(error.message, new RegExp(`^Emulator.layer: ${option}(\\.0)?: Expected [^;]*$`))
-  })
-)
+] as const)("does not start with %j", function* ([options, option]) {
+  const error = yield* Effect.flip(Effect.void.pipe(Effect.provide(Emulator.layer(options))))
+  assert.deepInclude(error, { _tag: "InvalidRequest" })
+  assert.match(error.message, new RegExp(`^Emulator.layer: ${option}(\\.0)?: Expected [^;]*$`))
+})

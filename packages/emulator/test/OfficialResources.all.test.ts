@@ -36,10 +36,8 @@ layer(layerEmulator())("@transloadit/node", (it) => {
     assert.strictEqual(yield* refusal(() => client.createTemplate(taken)), "TEMPLATE_VALIDATION_ERROR")
     yield* Effect.promise(() => client.createTemplate({ name: "second", template: toTemplate({}) }))
     const streamed = yield* collect(client.streamTemplates({ sort: "name", order: "asc", pagesize: 1 }))
-    assert.deepStrictEqual(
-      streamed.map(({ name }) => name),
-      ["hashes", "second"]
-    )
+    const names = streamed.map(({ name }) => name)
+    assert.deepStrictEqual(names, ["hashes", "second"])
     const edited = yield* Effect.promise(() => client.editTemplate(created.id, { name: "digests" }))
     assert.deepInclude(edited, { ok: "TEMPLATE_UPDATED", ...expected, name: "digests" })
     assert.strictEqual((yield* Effect.promise(() => client.deleteTemplate(created.id))).ok, "TEMPLATE_DELETED")
@@ -59,10 +57,8 @@ layer(layerEmulator())("@transloadit/node", (it) => {
       "TEMPLATE_CREDENTIALS_NOT_CREATED"
     )
     const streamed = yield* collect(client.streamTemplateCredentials({ sort: "name", order: "asc" }))
-    assert.deepStrictEqual(
-      streamed.map(({ name }) => name),
-      ["photos"]
-    )
+    const names = streamed.map(({ name }) => name)
+    assert.deepStrictEqual(names, ["photos"])
     const edited = yield* Effect.promise(() => client.editTemplateCredential(id, { ...params, name: "films" }))
     assert.strictEqual(edited.ok, "TEMPLATE_CREDENTIALS_UPDATED")
     assert.deepInclude((yield* read).credential, { id, name: "films" })

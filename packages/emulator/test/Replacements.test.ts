@@ -3,17 +3,19 @@ import * as Notifications from "@assembly-effect/api/Notifications"
 import type { Assembly } from "@assembly-effect/schema"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { DateTime, Deferred, Effect, Exit, Fiber, Schedule, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Schedule, Stream } from "effect"
 import { HttpClientRequest } from "effect/http"
-import { DatabaseSync } from "node:sqlite"
 import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
-import { as, given as authKey, north, south } from "./keys.ts"
+import { as, reader, south, withReader as workspaces } from "./keys.ts"
 import { layerAssemblies, newAssembly } from "./stores.ts"
 import {
   createUpload,
+  encoded as bytes,
   json,
   layer as layerEmulator,
+  listed,
   patch,
+  inDatabase,
   send,
   storeAt,
   uploadOne,
@@ -22,28 +24,14 @@ import {
 import { signedFields } from "./signedCalls.ts"
 import { assert, layer, live } from "@assembly-effect/testkit/flow"
 
-const reader = authKey("reader", ["assemblies:read"])
-
-const workspaces = [
-  { slug: "north", keys: [north, reader] },
-  { slug: "south", keys: [south] }
-]
-
 let count = 0
 const newId = () => AssemblyId.make((count++).toString(16).padStart(32, "0"))
-
-const bytes = (text: string) => new TextEncoder().encode(text)
 
 /** Uploads one file to an Assembly, and returns the Status after that. */
 const upload = Effect.fnUntraced(function* (assemblyId: AssemblyId, text: string) {
   const created = yield* createUpload(yield* Assemblies.get(assemblyId), { "upload-length": String(text.length) })
   yield* patch(created.url, 0, bytes(text))
   return yield* Assemblies.get(assemblyId)
-})
-
-const listed = Effect.gen(function* () {
-  const fromDate = DateTime.subtract(DateTime.startOf(yield* DateTime.now, "second"), { hours: 1 })
-  return (yield* Assemblies.list({ fromDate })).items.map(({ id }) => String(id))
 })
 
 const fields = (mark: string) => ({ mark })
@@ -206,17 +194,13 @@ live("stops the notification of the replaced one, also while an attempt is under
     const ended = yield* Effect.repeat(statuses, { until: ([status]) => status !== "processing" })
     assert.deepStrictEqual(ended, ["error"])
   }).pipe(Effect.provide(layerEmulator({ data, notificationPause: "1 hour" })))
-  const scheduled = (statement = "") => {
-    const database = new DatabaseSync(`${data}/emulator.sqlite`)
-    database.exec(statement)
-    const rows = database.prepare("SELECT assembly_id FROM notifications WHERE due_at IS NOT NULL").all()
-    database.close()
-    return rows.map(Object.values)
-  }
+  const scheduled = () =>
+    inDatabase(data, "SELECT assembly_id FROM notifications WHERE due_at IS NOT NULL").map(Object.values)
   assert.deepStrictEqual(scheduled(), [])
   const due = `INSERT INTO notifications (id, assembly_id, url, started_at, due_at, attempt)
       VALUES ('due', '${assemblyId}', 'http://127.0.0.1:9/', 9e14, 9e14, 2)`
-  assert.deepStrictEqual(scheduled(due), [[assemblyId]])
+  inDatabase(data, due)
+  assert.deepStrictEqual(scheduled(), [[assemblyId]])
   yield* Effect.provide(Assemblies.replace(assemblyId, {}), layerEmulator({ data }))
   assert.deepStrictEqual(scheduled(), [])
   // A new start does not send the notification.

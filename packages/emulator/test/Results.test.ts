@@ -3,12 +3,11 @@ import * as Results from "@assembly-effect/api/Results"
 import { Emulator } from "@assembly-effect/emulator"
 import { Identifier } from "@assembly-effect/schema"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, it as test } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { createHash } from "node:crypto"
-import { layer as layerEmulator, send, storeAt, uploadOne, temporaryFolder } from "./support.ts"
-import { layer } from "@assembly-effect/testkit/flow"
+import { encoded as text, layer as layerEmulator, send, storeAt, uploadOne, temporaryFolder } from "./support.ts"
+import { assert, layer, live } from "@assembly-effect/testkit/flow"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
@@ -18,8 +17,6 @@ const store = Effect.fnUntraced(function* (at: string, bytes: Uint8Array) {
   const file = Results.of(status).get("stored")?.[0]
   return { file: file ?? {}, url: file?.ssl_url ?? "" }
 })
-
-const text = (content: string) => new TextEncoder().encode(content)
 
 layer(layerEmulator())("Results", (it) => {
   it.effect("has the URL of the stored version in the Status", function* () {
@@ -115,22 +112,17 @@ layer(layerEmulator())("Results", (it) => {
   })
 })
 
-test.live("a result can be downloaded after a restart on another port", () =>
-  Effect.gen(function* () {
-    const data = yield* temporaryFolder
-    const status = yield* Effect.provide(
-      uploadOne({ steps: storeAt("kept.txt") }, text("kept")),
-      layerEmulator({ data })
-    )
-    yield* Effect.gen(function* () {
-      const { baseUrl } = yield* Emulator.Emulator
-      const [file = {}] = Results.of(yield* Assemblies.get(status.assembly_id)).get("stored") ?? []
-      assert.isTrue(file.ssl_url?.startsWith(`${baseUrl}/results/`))
-      const { tus_uploads, uploads } = yield* Assemblies.get(status.assembly_id)
-      const url = tus_uploads?.[0]?.upload_url
-      assert.deepStrictEqual([uploads?.[0]?.tus_upload_url, file.tus_upload_url], [url, url])
-      assert.isTrue(url?.startsWith(`${baseUrl}/resumable/files/`))
-      assert.strictEqual(yield* Results.download(file).pipe(Stream.decodeText, Stream.mkString), "kept")
-    }).pipe(Effect.provide(layerEmulator({ data })))
-  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
-)
+live("a result can be downloaded after a restart on another port", NodeServices.layer, function* () {
+  const data = yield* temporaryFolder
+  const status = yield* Effect.provide(uploadOne({ steps: storeAt("kept.txt") }, text("kept")), layerEmulator({ data }))
+  yield* Effect.gen(function* () {
+    const { baseUrl } = yield* Emulator.Emulator
+    const [file = {}] = Results.of(yield* Assemblies.get(status.assembly_id)).get("stored") ?? []
+    assert.isTrue(file.ssl_url?.startsWith(`${baseUrl}/results/`))
+    const { tus_uploads, uploads } = yield* Assemblies.get(status.assembly_id)
+    const url = tus_uploads?.[0]?.upload_url
+    assert.deepStrictEqual([uploads?.[0]?.tus_upload_url, file.tus_upload_url], [url, url])
+    assert.isTrue(url?.startsWith(`${baseUrl}/resumable/files/`))
+    assert.strictEqual(yield* Results.download(file).pipe(Stream.decodeText, Stream.mkString), "kept")
+  }).pipe(Effect.provide(layerEmulator({ data })))
+})

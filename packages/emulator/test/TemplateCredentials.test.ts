@@ -2,13 +2,12 @@ import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import { CredentialId } from "@assembly-effect/schema/TemplateCredential"
 import { DateTime, Effect, Layer, Logger, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { DatabaseSync } from "node:sqlite"
 import { inspect } from "node:util"
 import * as CredentialStore from "../src/internal/templateCredentials/credentials.ts"
 import { as, north, south, workspaces } from "./keys.ts"
 import { call } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
-import { layer as layerEmulator, temporaryFolder } from "./support.ts"
+import { layer as layerEmulator, inDatabase, temporaryFolder } from "./support.ts"
 import { assert, effect, layer, live } from "@assembly-effect/testkit/flow"
 
 const secret = "Zq7-very-secret-Kx2"
@@ -197,9 +196,7 @@ live("outlive the process, and their content is in no log", function* () {
 
   // A row with an invalid content is a defect, which is logged.
   for (const broken of [`{"secret":"${secret}`, `"${secret}"`]) {
-    const database = new DatabaseSync(`${data}/emulator.sqlite`)
-    database.prepare("UPDATE template_credentials SET content = ?").run(broken)
-    database.close()
+    inDatabase(data, "UPDATE template_credentials SET content = ?", broken)
     const before = heard.length
     const { status, text } = yield* run(call("GET", `${path}/${id}`))
     assert.strictEqual(status, 500)

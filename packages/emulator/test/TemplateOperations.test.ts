@@ -2,12 +2,11 @@ import { Assemblies } from "@assembly-effect/api"
 import * as Templates from "@assembly-effect/api/Templates"
 import { DateTime, Duration, Effect, type Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { DatabaseSync } from "node:sqlite"
 import * as TemplateStore from "../src/internal/templates/templates.ts"
 import { as, north, south, workspaces } from "./keys.ts"
 import { call } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
-import { layer as layerEmulator, storeAt, uploadOne, temporaryFolder } from "./support.ts"
+import { layer as layerEmulator, inDatabase, storeAt, uploadOne, temporaryFolder } from "./support.ts"
 import { assert, effect, layer, live } from "@assembly-effect/testkit/flow"
 
 const steps = { hashed: { robot: "/file/hash", use: ":original" } }
@@ -181,9 +180,7 @@ live("outlive the process, and old content that breaks a rule stays readable", f
   assert.deepStrictEqual(found.content.steps as object, steps)
 
   const old = { steps: { a: { robot: "/file/hash", use: "a" } } }
-  const database = new DatabaseSync(`${data}/emulator.sqlite`)
-  database.prepare("UPDATE templates SET content = ?").run(JSON.stringify(old))
-  database.close()
+  inDatabase(data, "UPDATE templates SET content = ?", JSON.stringify(old))
   const renamed = yield* run(Templates.update(id, { name: "old" }))
   assert.deepStrictEqual([renamed.name, renamed.content as object], ["old", old])
 })

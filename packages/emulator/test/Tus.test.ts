@@ -7,6 +7,7 @@ import {
   begin,
   bytes,
   createUpload,
+  createWith,
   creationHeaders,
   head,
   json,
@@ -135,11 +136,7 @@ layer(layerEmulator())("An upload", (it) => {
 
   it.effect("may come with its creation (spec O-48)", function* () {
     const assembly = yield* waiting
-    const created = yield* send(
-      HttpClientRequest.post(assembly.tus_url ?? "", {
-        headers: creationHeaders(assembly, { "upload-length": "300000" })
-      }).pipe(HttpClientRequest.bodyUint8Array(bytes, "application/offset+octet-stream"))
-    )
+    const created = yield* createWith(assembly, bytes)
     assert.strictEqual(created.status, 201)
     assert.strictEqual(created.headers["upload-offset"], "300000")
     assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_COMPLETED")
@@ -191,8 +188,7 @@ layer(layerEmulator())("An upload", (it) => {
     refusedByTus(yield* patch(url, 0, bytes.subarray(0, 1)), 404, "ERR_UPLOAD_NOT_FOUND")
     assert.deepStrictEqual((yield* statusOf(assembly)).tus_uploads, [])
 
-    const again = yield* createUpload(assembly, { "upload-length": "1" })
-    const finished = again.url
+    const { url: finished } = yield* createUpload(assembly, { "upload-length": "1" })
     yield* patch(finished, 0, bytes.subarray(0, 1))
     assert.strictEqual((yield* terminate(finished)).status, 204)
     assert.strictEqual((yield* head(finished)).status, 404)

@@ -1,12 +1,11 @@
 import { Faults } from "@assembly-effect/emulator"
-import type { Assembly } from "@assembly-effect/schema"
 import { Effect } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { createHash } from "node:crypto"
 import {
   begin,
   bytes,
-  creationHeaders,
+  createWith,
   head,
   layer as layerEmulator,
   patch,
@@ -26,14 +25,6 @@ const checksum = (content: Uint8Array, algorithm = "sha1") => ({
 const whole = begin({ "upload-length": String(bytes.length) })
 
 const offsetOf = (url: string) => Effect.map(head(url), ({ headers }) => headers["upload-offset"])
-
-/** Creates an upload with bytes in the body of the request. */
-const createWith = (assembly: Assembly.Status, content: Uint8Array, headers: Readonly<Record<string, string>>) =>
-  send(
-    HttpClientRequest.post(assembly.tus_url ?? "", {
-      headers: creationHeaders(assembly, { "upload-length": String(bytes.length), ...headers })
-    }).pipe(HttpClientRequest.bodyUint8Array(content, "application/offset+octet-stream"))
-  )
 
 layer(layerEmulator())("A checksum", (it) => {
   it.effect("is offered", function* () {

@@ -5,6 +5,7 @@ import { HttpClientRequest } from "effect/http"
 import { createHash } from "node:crypto"
 import {
   createUpload,
+  encoded as text,
   head,
   layer as layerEmulator,
   patch,
@@ -16,7 +17,6 @@ import {
 } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
-const text = (value: string) => new TextEncoder().encode(value)
 const refused = (answer: { readonly status: number; readonly text: string }, status: number, code: string) => {
   assert.strictEqual(answer.status, status)
   assert.include(answer.text, `${code}: `)

@@ -2,31 +2,16 @@ import { Assemblies, type AssemblyClient, Dam } from "@assembly-effect/api"
 import { Emulator } from "@assembly-effect/emulator"
 import { Identifier } from "@assembly-effect/schema"
 import { DateTime, Effect, Layer, Schema } from "effect"
-import { DatabaseSync } from "node:sqlite"
-import { as, given, north, south } from "./keys.ts"
+import { as, given, north, reader, south, withReader as workspaces } from "./keys.ts"
 import { call } from "./signedCalls.ts"
-import { layer as layerEmulator, storeAt, uploadOne, temporaryFolder } from "./support.ts"
+import { encoded, layer as layerEmulator, listed, inDatabase, storeAt, uploadOne, temporaryFolder } from "./support.ts"
 import { assert, layer, live } from "@assembly-effect/testkit/flow"
-
-const reader = given("north-reader", ["assemblies:read"])
-
-const workspaces = [
-  { slug: "north", keys: [north, reader] },
-  { slug: "south", keys: [south] }
-]
 
 /** Stores a file in the Workspace of the client. */
 const store = Effect.fnUntraced(function* (path: string) {
-  const status = yield* uploadOne({ steps: storeAt(path) }, new TextEncoder().encode(path))
+  const status = yield* uploadOne({ steps: storeAt(path) }, encoded(path))
   const file = status.results?.["stored"]?.[0]
   return { workspace: file?.workspace, assetId: Schema.decodeUnknownSync(Identifier.AssetId)(file?.asset_id) }
-})
-
-const listed = Effect.gen(function* () {
-  const now = yield* DateTime.now
-  const fromDate = DateTime.subtract(DateTime.startOf(now, "second"), { hours: 1 })
-  const { items } = yield* Assemblies.list({ fromDate })
-  return items.map(({ id }) => id)
 })
 
 const counted = Effect.gen(function* () {
@@ -165,9 +150,7 @@ live("a start that fails leaves the data as they were", function* () {
     const refused = yield* start({ data, credentials: south, templates })
     assert.include(String(refused), "InvalidRequest")
   }
-  const database = new DatabaseSync(`${data}/emulator.sqlite`)
-  const keys = database.prepare("SELECT key FROM auth_keys").all()
-  const kept = database.prepare("SELECT id FROM templates").all()
-  database.close()
+  const keys = inDatabase(data, "SELECT key FROM auth_keys")
+  const kept = inDatabase(data, "SELECT id FROM templates")
   assert.deepStrictEqual([keys.map(({ key }) => key), kept], [[north.key], []])
 })

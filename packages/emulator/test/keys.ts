@@ -24,6 +24,15 @@ export const given = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Workspac
 export const north = given("north")
 export const south = given("south")
 
+/** An Auth Key of the first Workspace that may only read Assemblies. */
+export const reader = given("north-reader", ["assemblies:read"])
+
+/** Two Workspaces, one with two Auth Keys and one with one. */
+export const withReader = [
+  { slug: "north", keys: [north, reader] },
+  { slug: "south", keys: [south] }
+]
+
 /** Two Workspaces with an Auth Key each. */
 export const workspaces = [
   { slug: "north", keys: [north] },

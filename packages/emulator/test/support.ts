@@ -5,14 +5,18 @@ import type { Assembly } from "@assembly-effect/schema"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert } from "@effect/vitest"
-import { Effect, FileSystem, Layer, Redacted, Stream } from "effect"
+import { DateTime, Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import { Base64 } from "effect/encoding"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { createHash, createHmac } from "node:crypto"
+import { DatabaseSync, type SQLInputValue } from "node:sqlite"
 
 /** The bytes of a file, and their digest. */
 export const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
 export const sha256 = createHash("sha256").update(bytes).digest("hex")
+
+/** The bytes of a text. */
+export const encoded = (text: string) => new TextEncoder().encode(text)
 
 /** A running emulator with its faults, a client of the emulator, and an HTTP client. */
 export const layer = (options?: Emulator.Options) =>
@@ -22,6 +26,16 @@ export const layer = (options?: Emulator.Options) =>
 export const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
   Effect.provide(NodeFileSystem.layer)
 )
+
+/** Runs a statement in the database of a folder that no emulator uses, and returns the rows. */
+export const inDatabase = (data: string, sql: string, ...params: ReadonlyArray<SQLInputValue>) => {
+  const database = new DatabaseSync(`${data}/emulator.sqlite`)
+  try {
+    return database.prepare(sql).all(...params)
+  } finally {
+    database.close()
+  }
+}
 
 /** Sends a raw request and reads the whole response. A URL that is only a path is a path of the emulator. */
 export const send = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClientRequest) {
@@ -93,8 +107,26 @@ export const head = (url: string) => send(HttpClientRequest.head(url, { headers:
 
 export const terminate = (url: string) => send(HttpClientRequest.delete(url, { headers: tus }))
 
+/** Creates an upload with bytes in the body of the request. */
+export const createWith = (
+  status: Assembly.Status,
+  content: Uint8Array,
+  headers: Readonly<Record<string, string>> = {}
+) =>
+  send(
+    HttpClientRequest.post(status.tus_url ?? "", {
+      headers: creationHeaders(status, { "upload-length": String(bytes.length), ...headers })
+    }).pipe(HttpClientRequest.bodyUint8Array(content, "application/offset+octet-stream"))
+  )
+
 /** An Assembly that waits for one upload. */
 export const waiting = Assemblies.create({ numExpectedUploadFiles: 1 })
+
+/** The ids of the newest Assemblies. */
+export const listed = Effect.gen(function* () {
+  const fromDate = DateTime.subtract(DateTime.startOf(yield* DateTime.now, "second"), { hours: 1 })
+  return (yield* Assemblies.list({ fromDate })).items.map(({ id }) => String(id))
+})
 
 /** Reads the Status of an Assembly again. */
 export const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(AssemblyId.make(assembly_id))

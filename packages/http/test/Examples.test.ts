@@ -12,7 +12,7 @@ import { FetchHttpClient, HttpServer } from "effect/http"
 import { AssemblyUpload } from "@assembly-effect/tus"
 import * as HttpApiExample from "../../../docs/examples/http-api.ts"
 import { routes } from "../../../docs/examples/http-server.ts"
-import { send, serve, signatureOf } from "./support.ts"
+import { formOf, send, serve, signatureOf } from "./support.ts"
 
 /** A client of the emulator. */
 const client = AssemblyUpload.layer.pipe(Layer.provideMerge(Client.signed()), Layer.provideMerge(FetchHttpClient.layer))
@@ -38,10 +38,7 @@ layer(Emulator.layer())("docs/examples/http-server.ts", (it) => {
     assert.strictEqual(status, 200)
     const { params, signature } = body as Signatures.Signed
 
-    const form = new FormData()
-    form.set("params", params)
-    form.set("signature", signature)
-    form.set("file", new Blob(["a picture"]), "a.txt")
+    const form = formOf("a picture", { params, signature })
     const created = yield* send(`${baseUrl}/assemblies`, { body: form })
     assert.strictEqual(created.status, 200)
 
@@ -55,13 +52,9 @@ layer(Emulator.layer())("docs/examples/http-server.ts", (it) => {
 
   it.effect("streams a file of a user on, and is notified", function* () {
     const { origin, stored } = yield* application
-    const form = new FormData()
-    form.set("album", "holidays")
-    form.set("file", new Blob(["a picture"]), "a.txt")
-    const uploaded = yield* send(`${origin}/uploads/${crypto.randomUUID()}`, {
-      body: form,
-      headers: { cookie: "user=ada" }
-    })
+    const form = formOf("a picture", { album: "holidays" })
+    const headers = { cookie: "user=ada" }
+    const uploaded = yield* send(`${origin}/uploads/${crypto.randomUUID()}`, { body: form, headers })
     assert.strictEqual(uploaded.status, 200)
     const told = yield* Queue.take(stored)
     assert.deepStrictEqual([told.ok, told.uploads?.[0]?.name], ["ASSEMBLY_COMPLETED", "a.txt"])
@@ -101,9 +94,7 @@ layer(Emulator.layer())("docs/examples/http-api.ts", (it) => {
       const { origin } = yield* serve(served)
       const cookie = { cookie: "user=ada" }
 
-      const form = new FormData()
-      form.set("album", "holidays")
-      form.set("file", new Blob(["a picture"]), "a.txt")
+      const form = formOf("a picture", { album: "holidays" })
       const uploaded = yield* send(`${origin}/uploads/${crypto.randomUUID()}`, { body: form, headers: cookie })
       assert.deepInclude(uploaded.body, { bytes: 9 })
 

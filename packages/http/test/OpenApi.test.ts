@@ -6,7 +6,7 @@ import { Effect, Layer, Schema, Stream } from "effect"
 import { HttpApi, HttpApiBuilder, HttpApiClient, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { FetchHttpClient } from "effect/http"
 import { notification, webhook } from "./receiving.ts"
-import { send, serve, signatureOf, unreachable } from "./support.ts"
+import { formOf, send, serve, signatureOf, unreachable } from "./support.ts"
 
 const Asked = Schema.Struct({ album: Schema.String })
 
@@ -132,8 +132,7 @@ describe("the groups of an HttpApi", () => {
     const forged = yield* Effect.flip(client.webhooks.receive({ payload: { ...payload, signature: "sha384:00" } }))
     assert.strictEqual(forged._tag, "SignatureRefused")
 
-    const form = new FormData()
-    form.set("file", new Blob(["x"]), "a.txt")
+    const form = formOf("x")
     const params = { uploadId: crypto.randomUUID() }
     const full = yield* Effect.flip(client.uploads.upload({ params, payload: form }))
     assert.deepStrictEqual(full, new Refusal.Forbidden({ description: "The album is full." }))

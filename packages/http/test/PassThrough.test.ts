@@ -5,18 +5,15 @@ import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Schema } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { after, application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
+import * as Support from "./support.ts"
 import { chunk, headOf, open, send, statusIn, until } from "./support.ts"
 
 const MiB = 1024 * 1024
 
 const steps = { ":original": { robot: "/upload/handle" } }
 
-const formOf = (bytes: Uint8Array<ArrayBuffer>, filename = "a.bin"): FormData => {
-  const form = new FormData()
-  form.set("album", "holidays")
-  form.set("file", new Blob([bytes], { type: "video/mp4" }), filename)
-  return form
-}
+const formOf = (bytes: Uint8Array<ArrayBuffer>, filename = "a.bin") =>
+  Support.formOf(bytes, { album: "holidays" }, { filename, type: "video/mp4" })
 
 const upload = (origin: string, body: FormData, uploadId = newUploadId()) =>
   send(`${origin}/assembly-uploads/${uploadId}`, { body })
@@ -89,10 +86,7 @@ layer(live)("PassThrough", (it) => {
       // What was refused is not stored, so the id is free.
       ["holidays", "2001", 200, { uploadId, bytes: 9 }]
     ] as const) {
-      const form = new FormData()
-      form.set("album", album)
-      if (year !== undefined) form.set("year", year)
-      form.set("file", new Blob([randomBytes(9)]), "a.bin")
+      const form = Support.formOf(randomBytes(9), { album, ...(year === undefined ? {} : { year }) })
       const answer = yield* upload(origin, form, uploadId)
       assert.deepStrictEqual([answer.status, answer.body], [status, body])
     }

@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { after, application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
 import {
   chunk,
+  formOf,
   headOf,
   logged,
   open,
@@ -22,13 +23,6 @@ const closed = Effect.fnUntraced(function* (options: Partial<PassThrough.Options
   const policy = () => Effect.fail(new Refusal.Forbidden({ description: "The album is full." }))
   return yield* serve(PassThrough.layer({ policy, ...options }).pipe(Layer.provide(unreachable)))
 })
-
-/** A form with one file. */
-const formOf = (content: BlobPart) => {
-  const form = new FormData()
-  form.set("file", new Blob([content]), "a.txt")
-  return form
-}
 
 const post = (path: string, headers: Readonly<Record<string, string>> = {}) => headOf(path, { ...chunked, ...headers })
 
@@ -152,9 +146,7 @@ layer(live)("PassThrough, its form", ({ effect }) => {
       [60_000, 200],
       [70_000, 413]
     ] as const) {
-      const form = new FormData()
-      form.set("note", "x".repeat(size))
-      form.set("file", new Blob(["x"]), "a.txt")
+      const form = formOf("x", { note: "x".repeat(size) })
       assert.strictEqual((yield* send(`${origin}/assembly-uploads`, { body: form })).status, expected)
     }
   })
@@ -198,18 +190,15 @@ layer(live)("PassThrough, its Assembly", ({ effect }) => {
         fail: { robot: "/emulator/fail", use: ":original", error: "INVALID_FILE" }
       }
       const failing = yield* application({}, { wait: true, params: { steps } })
-      const failed = yield* send(`${failing.origin}/assembly-uploads/${newUploadId()}`, {
-        body: formOf("x".repeat(1000))
-      })
+      const form = formOf("x".repeat(1000))
+      const failed = yield* send(`${failing.origin}/assembly-uploads/${newUploadId()}`, { body: form })
       const problem = "The Assembly failed: INVALID_FILE."
       assert.deepStrictEqual([failed.status, failed.body], [502, { _tag: "UploadFailed", description: problem }])
       assert.strictEqual(count("INVALID_FILE"), 1)
 
       // The user did nothing wrong, so the answer is not 400.
       const broken = yield* application({}, { params: { templateId: "" } })
-      const refused = yield* send(`${broken.origin}/assembly-uploads/${newUploadId()}`, {
-        body: formOf("x".repeat(1000))
-      })
+      const refused = yield* send(`${broken.origin}/assembly-uploads/${newUploadId()}`, { body: form })
       assert.strictEqual(refused.status, 502)
       assert.strictEqual(count("An upload of a user failed"), 2)
     }).pipe(provide)

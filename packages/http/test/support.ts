@@ -17,6 +17,18 @@ export const credentials = { key: "the-auth-key", secret: Redacted.make("the-sec
 export const signatureOf = (text: string, secret = Redacted.value(credentials.secret)): string =>
   `sha384:${createHmac("sha384", secret).update(text).digest("hex")}`
 
+/** A form with these fields, and then a file. */
+export const formOf = (
+  content: BlobPart,
+  fields: Readonly<Record<string, string>> = {},
+  { filename = "a.txt", type = "" } = {}
+) => {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  form.set("file", new Blob([content], { type }), filename)
+  return form
+}
+
 /** A client of a service that is not there, for routes that refuse before they need it. */
 export const unreachable = AssemblyUpload.layer.pipe(
   Layer.provideMerge(AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" })),

@@ -14,6 +14,7 @@ import {
   job,
   old,
   query,
+  sentOnce,
   slow,
   steps,
   storedIn,
@@ -180,10 +181,8 @@ durableTests("A durable job", (it) => {
     yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, times: Infinity }))
     const silent = yield* until("back", ({ waiting }) => waiting !== undefined)
     // All bytes were stored before.
-    assert.deepStrictEqual(
-      [silent.state, silent.stored, silent.waiting?.reason],
-      ["Processing", 100n, "ServiceFailure"]
-    )
+    assert.deepInclude(silent, { state: "Processing", stored: 100n })
+    assert.strictEqual(silent.waiting?.reason, "ServiceFailure")
     yield* faults.clear
     assert.strictEqual((yield* until("back", ({ waiting }) => waiting === undefined)).state, "Processing")
   })
@@ -290,9 +289,7 @@ durableTests("A runner that ends", (it) => {
           yield* created(known, fits)
         }).pipe(withRunner(database))
         yield* faults.clear
-        const status = yield* Durable.await("lost").pipe(withRunner(database), hurried())
-        assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
-        assert.deepStrictEqual(storedIn(status), [content.sha256])
+        sentOnce(yield* Durable.await("lost").pipe(withRunner(database), hurried()), content)
         assert.strictEqual((yield* ids).length - known.length, 1)
       })
     }
@@ -304,7 +301,6 @@ durableTests("A runner that ends", (it) => {
     yield* query(database, "UPDATE durable_jobs SET state = 'Processing', runner = 'dead', due_at = 1, ended_at = NULL")
     const after = yield* Durable.await("again").pipe(withRunner(database))
     assert.strictEqual(after.assembly_id, before.assembly_id)
-    assert.deepStrictEqual(storedIn(after), storedIn(before))
-    assert.deepInclude(after, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+    sentOnce(after, content)
   })
 })

@@ -11,7 +11,7 @@ import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Clock, Context, Duration, Effect, Fiber, Latch, Layer, Redacted, Schema, Stream } from "effect"
 import { Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { dump, folder, query, steps, withRunner, withTime } from "./support.ts"
+import { dump, folder, job, query, withRunner, withTime } from "./support.ts"
 
 const secret = Redacted.make("a secret of the deployment, 32 bytes or more")
 const url = "https://api.example.com"
@@ -32,6 +32,9 @@ const processAt = (path: string, options: Partial<BudgetSql.Options>) =>
     idle.within,
     Effect.map((context) => Context.get(context, Budget.Budget)!)
   )
+
+/** Whether the Assemblies of the account run. */
+const watcher = (isRunning: boolean) => Layer.succeed(Budget.Watcher, { isRunning: () => Effect.succeed(isRunning) })
 
 const creation = { url, need: "creation", until: Infinity } as const
 
@@ -117,8 +120,10 @@ layerTest(NodeFileSystem.layer)("A budget in SQLite that two processes share", (
       options: {},
       before: (budget: Budget.Budget) => budget.pause("creation", Duration.seconds(1))
     }
-  ])("a clock that is set back by a day delays $what by less than a minute", ({ before, options }) =>
-    Effect.gen(function* () {
+  ])(
+    "a clock that is set back by a day delays $what by less than a minute",
+    watcher(false),
+    function* ({ before, options }) {
       const { database } = yield* folder
       const first = yield* processAt(database, options)
       yield* dayAhead(before(first))
@@ -126,11 +131,13 @@ layerTest(NodeFileSystem.layer)("A budget in SQLite that two processes share", (
         const { seconds } = yield* passTime(useUp(1, "b".repeat(32))(budget))
         assert.isAtMost(seconds, 60)
       }
-    }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(false) }), Effect.scoped)
+    }
   )
 
-  it.effect("another account in the same database is not delayed by a token, a place or a pause", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "another account in the same database is not delayed by a token, a place or a pause",
+    watcher(true),
+    function* () {
       const { database } = yield* folder
       const options = { created: 1, running: 1 }
       const one = yield* processAt(database, { ...options, account: "one" })
@@ -140,7 +147,7 @@ layerTest(NodeFileSystem.layer)("A budget in SQLite that two processes share", (
       yield* one.pause("creation", Duration.hours(1))
       const { seconds } = yield* passTime(useUp(1, assemblyId)(other))
       assert.isBelow(seconds, 60)
-    }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(true) }), Effect.scoped)
+    }
   )
 
   it.effect("250 places of a process that died are free in two minutes, and no id is in plain", function* () {
@@ -195,6 +202,8 @@ const stores = ObjectStores.layer({
     Effect.succeed({ ...UploadSource.fromBytes(new TextEncoder().encode(key)), identity: Effect.succeed(key) })
 })
 
+const jobOf = (key: string) => job(key, [], { files: [{ source: DurableJob.object("store", key), filename: "a.bin" }] })
+
 layerTest(Layer.merge(NodeFileSystem.layer, stores))("Durable jobs on the TestClock", (it) => {
   it.effect.each([
     ["", {}],
@@ -208,12 +217,7 @@ layerTest(Layer.merge(NodeFileSystem.layer, stores))("Durable jobs on the TestCl
         const keys = ["a", "b", "c", "d"]
         const runner = withRunner(database, { patience: "1 minute", uploads: 2 })
         yield* Effect.gen(function* () {
-          const jobs = keys.map((key) => ({
-            key,
-            params: { steps },
-            files: [{ source: DurableJob.object("store", key), filename: "a.bin" }]
-          }))
-          yield* Stream.runDrain(Durable.startAll(Stream.fromIterable(jobs), options))
+          yield* Stream.runDrain(Durable.startAll(Stream.fromIterable(keys.map(jobOf)), options))
           yield* pass(2)
           const waiting = yield* statusesOf(keys)
           assert.isTrue(waiting.some((status) => status.waiting?.reason === "RateLimited"))
@@ -236,10 +240,7 @@ layerTest(Layer.merge(NodeFileSystem.layer, stores))("Durable jobs on the TestCl
       const account = Account.make()
       const keys = ["a", "b", "c", "d", "e", "f"]
       yield* Effect.gen(function* () {
-        for (const key of keys) {
-          const source = DurableJob.object("store", key)
-          yield* Durable.start({ key, params: { steps }, files: [{ source, filename: "a.bin" }] })
-        }
+        for (const key of keys) yield* Durable.start(jobOf(key))
         yield* pass(10)
         const ended = yield* statusesOf(keys)
         assert.deepStrictEqual(new Set(ended.map(({ state }) => state)), new Set(["Completed"]))

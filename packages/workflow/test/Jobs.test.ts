@@ -5,7 +5,7 @@ import { Assembly } from "@assembly-effect/schema"
 import { SqliteClient } from "@assembly-effect/sqlite"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import * as Database from "../src/internal/database.ts"
 import * as Jobs from "../src/internal/jobs.ts"
@@ -69,37 +69,32 @@ const executing = AssemblyClient.layerTest([
   AssemblyClient.handler(Assemblies.Get, () => Effect.succeed({ ok: "ASSEMBLY_EXECUTING", assembly_id: assemblyId }))
 ])
 
-const database = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.provide(effect, Layer.fresh(SqliteClient.layer({ path: ":memory:" })))
+const database = Layer.fresh(SqliteClient.layer({ path: ":memory:" }))
 
 describe("A claimed job", () => {
   it.effect.each([
     { what: "the entry of an upload", write: ({ setUpload }: Jobs.Jobs, row: Row.Row) => setUpload(row, "a", "b") },
     { what: "its Assembly", write: ({ setAssembly }: Jobs.Jobs, row: Row.Row) => setAssembly(row, "a", "b") },
     { what: "that all bytes are stored", write: ({ stored }: Jobs.Jobs, row: Row.Row) => stored(row) }
-  ])("that is canceled during its upload refuses $what", ({ write }) =>
-    Effect.gen(function* () {
-      const { claim, jobs } = yield* statements
-      yield* jobs.insert([newRow("a")])
-      const row = yield* claim("Queued")
-      assert.isTrue(yield* write(jobs, row))
-      yield* jobs.cancel("a")
-      assert.isFalse(yield* write(jobs, row))
-    }).pipe(database)
-  )
+  ])("that is canceled during its upload refuses $what", database, function* ({ write }) {
+    const { claim, jobs } = yield* statements
+    yield* jobs.insert([newRow("a")])
+    const row = yield* claim("Queued")
+    assert.isTrue(yield* write(jobs, row))
+    yield* jobs.cancel("a")
+    assert.isFalse(yield* write(jobs, row))
+  })
 
-  it.effect("whose second attempt failed has no second retry of its first attempt", () =>
-    Effect.gen(function* () {
-      const { claim, jobs } = yield* statements
-      yield* jobs.insert([newRow("a")])
-      const failed = Effect.flatMap(claim("Queued"), (row) => jobs.end(row, "Failed", ["Uploading"], failure))
-      yield* failed
-      assert.deepInclude(yield* jobs.retry(1, newRow("a")), { attempt: 2, state: "Queued" })
-      yield* failed
-      assert.isUndefined(yield* jobs.retry(1, newRow("a")))
-      assert.deepInclude(yield* jobs.find("a"), { attempt: 2, state: "Failed" })
-    }).pipe(database)
-  )
+  it.effect("whose second attempt failed has no second retry of its first attempt", database, function* () {
+    const { claim, jobs } = yield* statements
+    yield* jobs.insert([newRow("a")])
+    const failed = Effect.flatMap(claim("Queued"), (row) => jobs.end(row, "Failed", ["Uploading"], failure))
+    yield* failed
+    assert.deepInclude(yield* jobs.retry(1, newRow("a")), { attempt: 2, state: "Queued" })
+    yield* failed
+    assert.isUndefined(yield* jobs.retry(1, newRow("a")))
+    assert.deepInclude(yield* jobs.find("a"), { attempt: 2, state: "Failed" })
+  })
 
   it.effect("whose Assembly runs keeps its place among the running Assemblies with each look", () =>
     Effect.gen(function* () {
@@ -122,17 +117,19 @@ describe("A claimed job", () => {
         yield* look
       }).pipe(Effect.provideService(Budget.Budget, budget), Effect.provide(executing))
       assert.deepStrictEqual(told, Array(2).fill(`keep https://api2.example.com ${assemblyId}`))
-    }).pipe(database, Idle.passTime)
+    }).pipe(Effect.provide(database), Idle.passTime)
   )
 
-  it.effect("that is canceled while its upload fails is still to be canceled", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "that is canceled while its upload fails is still to be canceled",
+    Layer.merge(executing, database),
+    function* () {
       const { claim, jobs, work } = yield* statements
       yield* jobs.insert([newRow("a")])
       const row = yield* claim("Queued")
       yield* work.guarded(row, Effect.andThen(jobs.cancel("a"), Effect.die("the upload failed")))
       assert.deepInclude(yield* jobs.find("a"), { state: "Canceling" })
-    }).pipe(Effect.provide(executing), database)
+    }
   )
 
   it.effect("is looked at again after 5 s if its notification came before its Assembly ended", () =>
@@ -146,24 +143,25 @@ describe("A claimed job", () => {
       assert.lengthOf(yield* jobs.claim(runner, 1, ["Processing"]), 0)
       yield* Effect.sleep("5 seconds")
       assert.lengthOf(yield* jobs.claim(runner, 1, ["Processing"]), 1)
-    }).pipe(Effect.provide(executing), database, Idle.passTime)
+    }).pipe(Effect.provide([executing, database]), Idle.passTime)
   )
 })
 
 describe("A pack", () => {
-  it.effect("one of whose jobs is canceled while its last bytes are sent: Canceled, and the others are Completed", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "one of whose jobs is canceled while its last bytes are sent: Canceled, and the others are Completed",
+    database,
+    function* () {
       const { jobs, pack, packs } = yield* statements
       const row = yield* pack("a")
       yield* jobs.cancel("a3")
       assert.isTrue(yield* packs.stored(row, assemblyId, ["1", "2", "3", "4", "5", "6", "7", "8"]))
       assert.deepInclude(yield* jobs.find("a3"), { state: "Canceling" })
       const ended = yield* packs.end(row, Packs.completed)
-      assert.deepStrictEqual(
-        ended.map(([key, state]) => `${key} ${state}`).toSorted(),
-        [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `a${n} ${n === 3 ? "Canceled" : "Completed"}`)
-      )
-    }).pipe(database)
+      const states = ended.map(([key, state]) => `${key} ${state}`).toSorted()
+      const expected = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `a${n} ${n === 3 ? "Canceled" : "Completed"}`)
+      assert.deepStrictEqual(states, expected)
+    }
   )
 
   const refused = (status: number) =>
@@ -172,11 +170,9 @@ describe("A pack", () => {
     { what: "503 of the service", error: refused(503), files: 8 },
     { what: "401 of the service", error: refused(401), files: 8 },
     { what: "the error of a file", error: new Error("broken"), files: 2 }
-  ])("that failed with $what is followed by a pack of $files files", ({ error, files }) =>
-    Effect.gen(function* () {
-      const { pack, packs } = yield* statements
-      packs.remember(yield* pack("a"), { state: "Failed", failure, isOfJob: Verdict.isOfJob(error) })
-      assert.lengthOf((yield* pack("b")).sources, files)
-    }).pipe(database)
-  )
+  ])("that failed with $what is followed by a pack of $files files", database, function* ({ error, files }) {
+    const { pack, packs } = yield* statements
+    packs.remember(yield* pack("a"), { state: "Failed", failure, isOfJob: Verdict.isOfJob(error) })
+    assert.lengthOf((yield* pack("b")).sources, files)
+  })
 })

@@ -107,6 +107,12 @@ export const job = (key: string, contents: ReadonlyArray<Content>, more?: Partia
 export const storedIn = ({ uploads }: Assembly.Status): ReadonlyArray<string> =>
   (uploads ?? []).map(({ sha256: hash }) => String(hash)).toSorted()
 
+/** Checks that one upload has stored these bytes for an Assembly. */
+export const sentOnce = (status: Assembly.Status, { sha256: hash }: Pick<Content, "sha256">): void => {
+  assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+  assert.deepStrictEqual(storedIn(status), [hash])
+}
+
 /** Runs a program with another time of day. */
 export const withTime =
   (timeOf: (real: number) => number) =>

@@ -3,29 +3,9 @@ import { Arbitrary, Schema } from "effect"
 /**
  * Characters that a simple layout measures wrongly: wide, combining, emoji, controls, escapes, changes of direction.
  */
-const pieces = [
-  "a",
-  "Z9",
-  " ",
-  "ü",
-  "e\u0301",
-  "ファ",
-  "漢字",
-  "한",
-  "👍",
-  "👩‍👩‍👧",
-  "🇦🇹",
-  "…",
-  "\n",
-  "\t",
-  "\u001b[31m",
-  "\u001b[2J",
-  "\u0007",
-  "\u009b",
-  "\u202e",
-  "\u2028",
-  "\ud800"
-] as const
+const pieces = ["Z9", "e\u0301", "ファ", "漢字", "👩‍👩‍👧", "🇦🇹", "\u001b[31m", "\u001b[2J"].concat(
+  Array.from("a ü한👍…\n\t\u0007\u009b\u202e\u2028\ud800")
+)
 
 /** Random texts that are difficult for a terminal. */
 export const text: Arbitrary.Arbitrary<string> = Arbitrary.map(
