@@ -83,7 +83,7 @@ const healing: ReadonlySet<string> = new Set([
  * Whether it may help to request the offset and to continue from this offset. A retry does not help if the network, the
  * runtime or the HTTP client would refuse the next request too (`permanent`).
  */
-export const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
+const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
   healing.has(error._tag) && error.permanent !== true
 
 /**

@@ -237,7 +237,7 @@ export const sourceIssues = (
  * @since 0.1.0
  * @category running
  */
-export const issues = (options: RequestOptions, metadata: Metadata): Issues => [
+export const issues = (options: RequestOptions, metadata: Metadata): ReadonlyArray<Issue> => [
   ...settingIssues(options),
   ...metadataIssues(metadata)
 ]
