@@ -8,7 +8,15 @@
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { ByteSize, Count, generateFew, lenient, NonEmptyString, RegularExpression } from "./unstable/Field.ts"
+import {
+  ByteSize,
+  Count,
+  generateFew,
+  idPattern,
+  lenient,
+  NonEmptyString,
+  RegularExpression
+} from "./unstable/Field.ts"
 import * as Identifier from "./Identifier.ts"
 import { extensible, named, renamed, type Structure } from "./unstable/Struct.ts"
 
@@ -22,7 +30,7 @@ import { extensible, named, renamed, type Structure } from "./unstable/Struct.ts
  * @category schemas
  */
 export const AssemblyId = Schema.String.check(
-  Schema.isPattern(/^[a-f0-9]{32}$/u, { expected: "32 lowercase hexadecimal digits" })
+  Schema.isPattern(idPattern, { expected: "32 lowercase hexadecimal digits" })
 ).pipe(Schema.brand("AssemblyId"))
 /**
  * @since 0.1.0

@@ -19,6 +19,14 @@ const isIntegerFrom = (minimum: number) =>
   })
 
 /**
+ * The id of an Assembly: 32 lowercase hexadecimal digits.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const idPattern = /^[a-f0-9]{32}$/u
+
+/**
  * A finite number of at least 0, such as a duration in seconds or a speed in megabits per second.
  *
  * Clause: spec.md, "Assembly statistics response".
