@@ -96,8 +96,7 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
           if (!gathering.isSettled) gathering.begin(response.status, Headers.fromInput(response.headers))
           pull()
         }
-        gathering.start()
-        send().catch(fail)
+        gathering.start(() => void send().catch(fail))
         return Effect.sync(() => {
           gathering.stop()
           close()

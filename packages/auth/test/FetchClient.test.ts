@@ -29,8 +29,10 @@ const watched = (answer: Server.Answer) =>
 
 it.effect("a request whose time is over before it is sent is Late, and is not sent", FetchClient.layer, function* () {
   let requests = 0
-  const server = yield* Server.answering(() => void requests++)
-  const error = yield* Effect.flip(get(server.baseUrl, { ...limits, millis: 0 }))
+  const fetch = async () => new Response(String(requests++))
+  const error = yield* Effect.flip(get("https://api.example.com", { ...limits, millis: 0 })).pipe(
+    Effect.provideService(FetchHttpClient.Fetch, fetch)
+  )
   assert.deepStrictEqual([error._tag, requests], ["Late", 0])
 })
 

@@ -2,14 +2,16 @@ import { Assemblies, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
 import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { Emulator } from "@assembly-effect/emulator"
 import { UndiciClient } from "@assembly-effect/node"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import { Assembly } from "@assembly-effect/schema"
 import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Agent } from "@effect/platform-node/Undici"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert, effect, layer } from "@assembly-effect/testkit/flow"
 import { Clock, Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { createHash } from "node:crypto"
@@ -45,6 +47,21 @@ const observed = (source: UploadSource.Replayable, onPiece: (piece: Uint8Array) 
         )
     }
   })
+
+effect("a request whose time is over before it is sent is Late, and no dispatcher gets it", function* () {
+  let requests = 0
+  const dispatcher = new Agent().compose((dispatch) => (options, handler) => {
+    requests++
+    return dispatch(options, handler)
+  })
+  const limits = { maxBytes: 1000, millis: 0 }
+  const request = { method: "GET", origin: "https://api.example.com", path: "/a", headers: {} } as const
+  const error = yield* HttpClient.HttpClient.use((client) => Sender.of(client)(request, limits)).pipe(
+    Effect.flip,
+    Effect.provide(UndiciClient.layerWith({ dispatcher }))
+  )
+  assert.deepStrictEqual([error._tag, requests], ["Late", 0])
+})
 
 const services = Layer.mergeAll(Client.signed(), Upload.layer, NodeFileSystem.layer).pipe(
   Layer.provideMerge(Emulator.layer()),

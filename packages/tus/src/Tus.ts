@@ -154,7 +154,7 @@ const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tus
 export const terminate = (url: UploadTarget.UploadUrl) =>
   Requests.send({ request: "terminate", url, headers: Requests.version, read: Terminated, told: () => Result.void })
 
-const list = (text = ""): ReadonlyArray<string> => text.split(/[\s,]+/).filter((item) => item !== "")
+const list = (text = ""): ReadonlyArray<string> => text.split(",").flatMap((item) => item.trim() || [])
 
 const Discovered = Schema.Struct({
   "tus-version": Schema.optionalKey(Schema.String),

@@ -196,7 +196,7 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
   })
 
   effect("`verify` that returns no Effect ends each job of a pack", function* () {
-    const verify = (() => undefined) as unknown as AssemblyUpload.Verify
+    const verify = (() => undefined) as never
     const outcomes = yield* run(Array.from({ length: 2 }, (_, row) => ({ ...jobOf("no proof", row), verify })))
     assert.deepStrictEqual(Tests.pluck(outcomes, "_tag"), ["Died", "Died"])
   })

@@ -161,18 +161,15 @@ export const observer = (operation: Operation.Any, baseUrl: string) => {
     run: () => Effect.Effect<A, E>
   ): Effect.Effect<A, E> => {
     const clock = Context.get(context, Clock.Clock)
-    const hasTracer = isTraced(context)
     const begun = clock.currentTimeMillisUnsafe()
-    const observed = Effect.onExit(hasTracer ? Effect.suspend(run) : run(), (exit) => {
-      const error = Option.getOrUndefined(Exit.findErrorOption(exit))
+    const observed = Effect.onExit(isTraced(context) ? Effect.suspend(run) : run(), (exit) => {
       const { count, duration } = Exit.isSuccess(exit) ? succeeded : metricsOf(operation.name, outcomeOf(exit))
       duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
       count.updateUnsafe(1, context)
-      return hasTracer && error !== undefined ? Effect.annotateCurrentSpan(attributesOf(error)) : Effect.void
+      return Effect.void
     })
-    if (!hasTracer) return observed
     // An attribute of the operation takes precedence over an attribute of the call with the same name.
-    const all = { ...ofCall, ...attributes }
-    return Effect.withSpan(observed, operation.name, { kind: "client", attributes: all, captureStackTrace: false })
+    const options = () => ({ kind: "client" as const, attributes: { ...ofCall, ...attributes } })
+    return traced(context, operation.name, options, observed)
   }
 }

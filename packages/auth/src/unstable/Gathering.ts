@@ -75,9 +75,10 @@ export class Gathering {
     this.#settle = settle
   }
 
-  /** Call this function before the request is sent. A clock of a test may say at once that the time is over. */
-  start(): void {
+  /** Calls `send`, unless a clock of a test says at once that the time is over. */
+  start(send: () => void): void {
     this.#stopTimer = timer(this.#clock, this.#limits.millis, () => this.settle(Effect.fail(new Late())))
+    if (!this.isSettled) send()
   }
 
   /** The status and the headers have arrived. The body of a redirect is not read. An empty body ends at once. */
@@ -149,15 +150,15 @@ export const gather = (
         running?.interruptUnsafe()
         resume(Effect.andThen(Scope.close(scope, Exit.void), outcome))
       })
-      gathering.start()
-      if (gathering.isSettled) return
-      running = Effect.runForkWith(caller.context)(Scope.provide(run(gathering), scope))
-      running.addObserver((exit) => {
-        hasEnded = Exit.isSuccess(exit)
-        if (Exit.isSuccess(exit)) return gathering.end("whole")
-        const error = Cause.findError(exit.cause)
-        if (Result.isSuccess(error)) gathering.end(error.success)
-        else gathering.settle(Effect.failCause(error.failure))
+      gathering.start(() => {
+        running = Effect.runForkWith(caller.context)(Scope.provide(run(gathering), scope))
+        running.addObserver((exit) => {
+          hasEnded = Exit.isSuccess(exit)
+          if (Exit.isSuccess(exit)) return gathering.end("whole")
+          const error = Cause.findError(exit.cause)
+          if (Result.isSuccess(error)) gathering.end(error.success)
+          else gathering.settle(Effect.failCause(error.failure))
+        })
       })
       return Effect.suspend(() => {
         gathering.stop()

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
- * Logs each new correction of the clock with which requests are signed. If these requests succeed, only this log shows that
- * the clock is wrong. The Layer is fresh: the Authenticators of two accounts in one program are two.
+ * Logs each new correction of the clock with which requests are signed. If these requests succeed, only this log shows
+ * that the clock is wrong. The Layer is fresh: the Authenticators of two accounts in one program are two.
  */
 export const layer: Layer.Layer<Authenticator.Authenticator, never, Authenticator.Authenticator> = Layer.fresh(
   Layer.effect(

@@ -90,8 +90,7 @@ export const make = (dispatcher: Dispatcher): Sender.Sender => {
       return Effect.callback((resume) => {
         const exchange = new Exchange(origin, limits, fiber.getRef(Clock.Clock), known, resume)
         try {
-          exchange.start()
-          dispatcher.dispatch(sent, exchange)
+          exchange.start(() => dispatcher.dispatch(sent, exchange))
         } catch (cause) {
           exchange.onResponseError(null, cause)
         }

@@ -109,15 +109,15 @@ const urlOf = (target: UploadTarget.UploadTarget, { upload_url: url }: Json) =>
 /**
  * The only receipt that matches: the URL of the upload, if the URL passed the checks of the target, and whether the
  * upload is complete. If two receipts match, neither is used. The upload is complete only if every value of the receipt
- * is valid, and its sizes agree with each other and with the sent size. If the sizes contradict each other, the offset
- * can still be requested from the URL.
+ * is valid, and its sizes agree with each other and with the sent size, which has to be known. If the sizes contradict
+ * each other, the offset can still be requested from the URL.
  */
 const find = (subject: Asking, sent: bigint | undefined, matches: (receipt: Json) => boolean) =>
   Effect.map(all(subject), (receipts) => {
     const [receipt, ...others] = receipts.filter(matches)
     if (receipt === undefined || others.length > 0) return undefined
     const { finished, offset, size } = receipt
-    const isWhole = Number.isSafeInteger(size) && offset === size && Number(sent ?? size) === size
+    const isWhole = Number.isSafeInteger(size) && offset === size && Number(sent) === size
     return { url: urlOf(subject.target, receipt), finished: finished === true && isWhole }
   })
 
@@ -165,7 +165,7 @@ export const recover = (subject: Asking, sent: Pick<Creation, "marker" | "size">
  * The upload to create, and what is stored about its creation, so that a later process creates the upload only if it
  * cannot exist yet.
  *
- * - `marker`: see {@link newMarker}.
+ * - `marker`: see {@link markerEntry}.
  * - `size`: the size of the upload in bytes, if known.
  * - `body`: the bytes that are sent with the creation.
  * - `isPart`: whether the upload becomes a part of a later final upload.

@@ -21,9 +21,7 @@ const matches = ({ method, path }: Faults.Where, request: Around.Request): boole
 
 const isTimes = Schema.makeFilter(
   (times: number) => times === Infinity || (Number.isSafeInteger(times) && times >= 1),
-  {
-    expected: "a whole number of at least 1, or Infinity"
-  }
+  { expected: "a whole number of at least 1, or Infinity" }
 )
 
 const decodeWhere = Rules.decoder(
