@@ -167,7 +167,7 @@ describe("a wrong clock", () => {
     assert.deepStrictEqual([second - first, third - first], [3_600_000, 3_600_000])
   })
 
-  it.effect("counts the request with the corrected clock in the span", function* () {
+  it.effect("a request signed again with the corrected clock is counted in the span of its operation", function* () {
     yield* TestClock.setTime(Date.UTC(2026, 0, 1))
     const { spans, tracer } = Spans.make()
     yield* Assemblies.list({ fromDate }).pipe(

@@ -195,14 +195,17 @@ describe("a pause that the service requests", () => {
     assert.lengthOf(service.times, 5)
   })
 
-  it.effect("counts each request that is sent again in the span, although it uses up no attempt", function* () {
-    const { spans, tracer } = Spans.make()
-    yield* run(account([limited(429, 1), limited(429, 1), ok]), {}, Effect.withTracer(get, tracer))
-    assert.deepStrictEqual(
-      spans.map(({ attributes }) => attributes.get("http.request.resend_count")),
-      [2]
-    )
-  })
+  it.effect(
+    "a request that is sent again after a 429 is counted in the span, although it uses up no attempt",
+    function* () {
+      const { spans, tracer } = Spans.make()
+      yield* run(account([limited(429, 1), limited(429, 1), ok]), {}, Effect.withTracer(get, tracer))
+      assert.deepStrictEqual(
+        spans.map(({ attributes }) => attributes.get("http.request.resend_count")),
+        [2]
+      )
+    }
+  )
 
   it.effect("by a 413 holds the creations, and no other request", function* () {
     const service = account([limited(413, 100), ok])

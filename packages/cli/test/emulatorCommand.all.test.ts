@@ -30,7 +30,7 @@ const begin = (url: string, headers: Readonly<Record<string, string>>) => {
 }
 
 layer(NodeServices.layer)("assembly emulator", (it) => {
-  it.effect("prints the environment of a client, and reads Templates from a file", function* () {
+  it.effect("assembly emulator prints the environment of a client, and reads Templates from a file", function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
     const steps = { fail: { robot: "/emulator/fail", error: "FROM_FILE" } }
@@ -46,7 +46,7 @@ layer(NodeServices.layer)("assembly emulator", (it) => {
     assert.isTrue(yield* fs.exists(`${folder}/data/emulator.sqlite`))
   })
 
-  it.effect("uses the given Auth Key and secret, and no others", function* () {
+  it.effect("assembly emulator --key --secret uses the given Auth Key and secret, and no others", function* () {
     const of = (said: string) => {
       const { ASSEMBLY_AUTH_KEY: key, ASSEMBLY_AUTH_SECRET: secret } = environment(said)
       return { key, secret }
@@ -63,16 +63,19 @@ layer(NodeServices.layer)("assembly emulator", (it) => {
     for (const { said } of [byFlags, byEnv]) assert.deepStrictEqual(of(said), { key: "k1", secret: "s1" })
   })
 
-  it.effect("with --quotas service refuses a client with more than 100 errors in 10 seconds", function* () {
-    const url = `${environment((yield* run("--quotas", "service")).said)["ASSEMBLY_BASE_URL"]}/nothing`
-    const statuses = yield* Effect.replicateEffect(
-      Effect.promise(() => fetch(url).then(({ status }) => status)),
-      102
-    )
-    assert.deepStrictEqual([statuses[100], statuses[101]], [404, 429])
-  })
+  it.effect(
+    "assembly emulator --quotas service refuses a client with more than 100 errors in 10 seconds",
+    function* () {
+      const url = `${environment((yield* run("--quotas", "service")).said)["ASSEMBLY_BASE_URL"]}/nothing`
+      const statuses = yield* Effect.replicateEffect(
+        Effect.promise(() => fetch(url).then(({ status }) => status)),
+        102
+      )
+      assert.deepStrictEqual([statuses[100], statuses[101]], [404, 429])
+    }
+  )
 
-  it.effect("uses the given public URL and hosts", function* () {
+  it.effect("assembly emulator --public-url --allowed-host uses the given public URL and hosts", function* () {
     const publicUrl = "https://dev.example.com"
     const { said } = yield* run("--public-url", publicUrl, "--allowed-host", "a.example", "--allowed-host", "b.example")
     assert.strictEqual(environment(said)["ASSEMBLY_BASE_URL"], publicUrl)
@@ -91,7 +94,7 @@ layer(NodeServices.layer)("assembly emulator", (it) => {
     assert.include(shell.said, "export ASSEMBLY_BASE_URL='http://$(id).example'\n")
   })
 
-  it.effect("with --tls answers over HTTP/2, with a certificate of its own or a given one", function* () {
+  it.effect("assembly emulator --tls answers over HTTP/2, with a certificate of its own or a given one", function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
     const { generate } = yield* Effect.promise(() => import("selfsigned"))
@@ -127,7 +130,7 @@ layer(NodeServices.layer)("assembly emulator", (it) => {
   // Windows does not have these signals.
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     it.effect.skipIf(process.platform === "win32")(
-      `ends with ${signal}, whatever is under way, and leaves no temporary folder`,
+      `assembly emulator ends with ${signal}, whatever is under way, and leaves no temporary folder`,
       function* () {
         const fs = yield* FileSystem.FileSystem
         const temporary = yield* fs.makeTempDirectoryScoped()
@@ -162,7 +165,7 @@ layer(NodeServices.layer)("assembly emulator", (it) => {
     )
   }
 
-  it.effect("names a port that another program uses, with the remedy", function* () {
+  it.effect("assembly emulator names a port that another program uses, with the remedy", function* () {
     const port = yield* Loopback.listen(createServer())
     assert.strictEqual(
       yield* refusal("--port", String(port)),

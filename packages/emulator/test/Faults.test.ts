@@ -36,13 +36,16 @@ layer(layerEmulator())("A fault", (it) => {
     assert.strictEqual((yield* get(unknown)).status, 404)
   })
 
-  it.effect.each([{ path: "assemblies" }, { times: 0 }, { times: NaN }])("%o is refused", function* (where) {
-    const error = yield* Effect.flip(inject(Fault.Delay({ duration: 1, ...where })))
-    assert.deepStrictEqual(
-      error.issues.map(({ path }) => path),
-      [Object.keys(where)]
-    )
-  })
+  it.effect.each([{ path: "assemblies" }, { times: 0 }, { times: NaN }])(
+    "a fault with %o is refused",
+    function* (where) {
+      const error = yield* Effect.flip(inject(Fault.Delay({ duration: 1, ...where })))
+      assert.deepStrictEqual(
+        error.issues.map(({ path }) => path),
+        [Object.keys(where)]
+      )
+    }
+  )
 
   it.effect("has the form of an error of its route", function* () {
     const { url } = yield* ten

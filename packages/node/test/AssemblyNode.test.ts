@@ -202,7 +202,7 @@ describe("the options of AssemblyNode", () => {
     ["Thu, 01 Jan 2026 01:00:00 GMT", "ahead of"],
     ["Wed, 31 Dec 2025 23:00:00 GMT", "behind"]
   ] as const)(
-    "warn once of the corrected clock after three AUTH_EXPIRED at once with Date %s: the service is %s it",
+    "the Layers warn once of the corrected clock after three AUTH_EXPIRED at once with Date %s: the service is %s it",
     function* ([date, direction]) {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const lines: Array<unknown> = []

@@ -114,7 +114,7 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
     }
   })
 
-  it.effect("grow to 1 MiB when 3000 other readers have ended", function* () {
+  it.effect("the pieces of a reader grow to 1 MiB when 3000 other readers have ended", function* () {
     const fs = yield* FileSystem.FileSystem
     const reader = FilePieces.reader(yield* fs.open(yield* Draw.path(bytes)), { size: FilePieces.smallest })
     for (let other = 0; other < 3000; other++) yield* Effect.scoped(reader)

@@ -262,12 +262,16 @@ layer(live)("transport: form", (it) => {
     assert.deepStrictEqual(requests, ["POST", "GET"])
   })
 
-  it.effect("is FormBroken again if the next run reads no Status", UploadJournal.layerMemory(), function* () {
-    const away: Fault = { _tag: "Status", method: "GET", status: 503 }
-    const { services } = yield* behind([{ _tag: "LostAnswer", method: "POST" }, away, away])
-    const run = Effect.flip(AssemblyUpload.journaled.run(job([10])).pipe(RetryPolicy.none, Effect.provide(services)))
-    for (const error of [yield* run, yield* run]) assert.deepInclude(error, { _tag: "FormBroken", isOver: false })
-  })
+  it.effect(
+    "a form whose response was lost is FormBroken again if the next run reads no Status",
+    UploadJournal.layerMemory(),
+    function* () {
+      const away: Fault = { _tag: "Status", method: "GET", status: 503 }
+      const { services } = yield* behind([{ _tag: "LostAnswer", method: "POST" }, away, away])
+      const run = Effect.flip(AssemblyUpload.journaled.run(job([10])).pipe(RetryPolicy.none, Effect.provide(services)))
+      for (const error of [yield* run, yield* run]) assert.deepInclude(error, { _tag: "FormBroken", isOver: false })
+    }
+  )
 
   const first = Scene.pieces(Scene.content(mebi), 100_000)
   const broken = Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
@@ -302,7 +306,7 @@ layer(live)("transport: form", (it) => {
 })
 
 layerTest(Layer.empty)("transport: form, on the TestClock", (it) => {
-  it.effect("is FormBroken at the deadline while its bytes leave slowly", function* () {
+  it.effect("a form whose bytes leave slowly is FormBroken at the deadline", function* () {
     const http = HttpClient.make(({ body }) => {
       const stream = body._tag === "Stream" ? body.stream : Stream.never
       return Effect.andThen(Effect.orDie(Stream.runForEach(stream, () => Effect.sleep("500 millis"))), Effect.never)

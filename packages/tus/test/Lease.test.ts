@@ -140,7 +140,7 @@ describe("a lease", () => {
     assert.strictEqual(leases.get("k"), text)
   })
 
-  it.effect("that another took while no timer of its holder fired: a check is LeaseLost", function* () {
+  it.effect("a lease that another took while no timer of its holder fired: a check is LeaseLost", function* () {
     const { first, leases } = two()
     const { check } = yield* first.lease("k")
     leases.set("k", '{"owner":"another","until":100000}')

@@ -102,7 +102,7 @@ describe("a limit of bandwidth", () => {
     }
   })
 
-  it.effect("counts a form that is sent whole", function* () {
+  it.effect("a bandwidth counts a form that is sent whole", function* () {
     const account = Account.make()
     const files = [{ source: UploadSource.fromBytes(Scene.content(200_000)), filename: "a" }]
     const run = AssemblyUpload.run({ params: { steps: {} }, files, transport: "form", wait: false })
@@ -178,14 +178,17 @@ describe("an upload with a budget", () => {
     assert.isAtLeast(next - refused, 7_200_000)
   })
 
-  it.effect("has maxRetries for the failures after an acknowledged body, whatever 429 came before it", function* () {
-    const limit = new Response("", { status: 429, headers: { "retry-after": "1" } })
-    const away = Array.from({ length: 9 }, () => new Response("", { status: 503 }))
-    const answers = [undefined, limit, undefined, undefined, ...away]
-    const { http, requests } = MemoryTus.make({ refuse: (index) => answers[index] })
-    yield* Effect.flip(within(http, {}))
-    assert.deepStrictEqual(Tests.pluck(requests, "method"), ["POST", "PATCH", "HEAD", "PATCH", "PATCH", "HEAD"])
-  })
+  it.effect(
+    "an upload has maxRetries for the failures after an acknowledged body, whatever 429 came before it",
+    function* () {
+      const limit = new Response("", { status: 429, headers: { "retry-after": "1" } })
+      const away = Array.from({ length: 9 }, () => new Response("", { status: 503 }))
+      const answers = [undefined, limit, undefined, undefined, ...away]
+      const { http, requests } = MemoryTus.make({ refuse: (index) => answers[index] })
+      yield* Effect.flip(within(http, {}))
+      assert.deepStrictEqual(Tests.pluck(requests, "method"), ["POST", "PATCH", "HEAD", "PATCH", "PATCH", "HEAD"])
+    }
+  )
 })
 
 describe("jobs with a budget", () => {

@@ -252,7 +252,7 @@ layer(Clients.undici)("An upload that goes on from its URL", (it) => {
     assert.strictEqual(server.requests.includes("PATCH"), isOurs)
   })
 
-  it.effect.each(["", ",note !"])("refuses the upload if HEAD has '%s' for an empty value", function* (note) {
+  it.effect.each(["", ",note !"])("a resumed upload is refused if HEAD has '%s' for an empty value", function* (note) {
     const server = yield* ScriptedTus.make
     const header = headers[0]![0] + note
     server.uploads.set("u", { metadata: header, length: bytes.length, bytes: Buffer.from(bytes.subarray(0, 9)) })

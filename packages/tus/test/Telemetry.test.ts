@@ -57,7 +57,7 @@ layer(Clients.undici)("An upload", (it) => {
     for (const text of [server.created[0]?.id ?? "-", "a.bin"]) assert.notInclude(told, text)
   })
 
-  it.effect("adds nothing to the span of its caller without a tracer", function* () {
+  it.effect("an upload without a tracer adds nothing to the span of its caller", function* () {
     const { target } = yield* Scene.make([lost])
     const program = Effect.andThen(Upload.run(target, source, Scene.options), Effect.currentSpan)
     const span = yield* Effect.withSpan(program, "caller")

@@ -338,7 +338,7 @@ layer(Clients.undici)("WebSource.fromUrl", (it) => {
   it.effect.each([
     ["with a length", HostileServer.text],
     ["without a length", HostileServer.chunked]
-  ] as const)("is no Replayable because of what a first response %s says wrong", function* ([, answer]) {
+  ] as const)("a URL is no Replayable because of what a first response %s says wrong", function* ([, answer]) {
     for (const range of ["bytes 1-1/2000000", "bytes 0-5/2000000", "bytes 0-0/*", "bytes 0-0/0", "nonsense"]) {
       const server = yield* HostileServer.make
       server.script(answer(206, "x", { etag, "accept-ranges": "bytes", "content-range": range }))
