@@ -8,7 +8,6 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
-import { AsyncResource } from "node:async_hooks"
 
 type Dispatcher = NodeHttpClient.Dispatcher["Service"]
 type Handler = Parameters<Dispatcher["dispatch"]>[1]
@@ -16,12 +15,11 @@ type Controller = Parameters<NonNullable<Handler["onRequestStart"]>>[0]
 
 const ended = new Error("the exchange has ended")
 
-/** Gathers one response. The caller continues with its own `AsyncLocalStorage`, not with that of the socket. */
+/** Gathers one response. */
 class Exchange extends Gathering implements Handler {
   readonly #origin: string
   /** The origins that have responded to this client. */
   readonly #known: Set<string>
-  readonly #scope = new AsyncResource("ASSEMBLY_REQUEST")
   #controller: Controller | undefined
 
   constructor(
@@ -31,7 +29,7 @@ class Exchange extends Gathering implements Handler {
     known: Set<string>,
     resume: (outcome: ReturnType<Sender.Sender>) => void
   ) {
-    super(limits, clock, (outcome) => this.#scope.runInAsyncScope(resume, undefined, outcome))
+    super(limits, clock, resume)
     this.#origin = origin
     this.#known = known
   }
