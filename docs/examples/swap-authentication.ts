@@ -5,7 +5,6 @@
 import { AssemblyClient } from "@assembly-effect/api"
 import { Authenticator, Credentials, FetchClient, Signer } from "@assembly-effect/auth"
 import { Layer, Redacted } from "effect"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import { createHmac, createSecretKey } from "node:crypto"
 
 const signed = (credentials: { readonly key: string; readonly secret: Redacted.Redacted }) =>
@@ -14,13 +13,12 @@ const signed = (credentials: { readonly key: string; readonly secret: Redacted.R
 /** On Node one key object computes all signatures. WebCrypto, the default, uses another thread for each signature. */
 const signedOnNode = (credentials: { readonly key: string; readonly secret: Redacted.Redacted }) =>
   Authenticator.layerSignedNoDeps().pipe(
-    Layer.provide([
+    Layer.provide(
       Signer.layerFrom((secret, algorithm) => {
         const key = createSecretKey(Redacted.value(secret), "utf8")
         return (text) => createHmac(algorithm, key).update(text).digest("hex")
-      }),
-      SecureRandom.layerWebCrypto
-    ]),
+      })
+    ),
     Layer.provide(Credentials.layer(credentials))
   )
 

@@ -4,9 +4,8 @@
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,6 +14,7 @@ import * as Schema from "effect/Schema"
 import * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Signer from "./Signer.ts"
+import * as Unique from "./unstable/Unique.ts"
 
 /**
  * A request that is not authenticated yet.
@@ -26,6 +26,7 @@ import * as Signer from "./Signer.ts"
  * - `scope`: the scope that the Auth Key or the token must have.
  * - `clockSkew`: how far the service's clock is ahead of the local clock, if known; negative if the service's clock is
  *   behind. The expiry of a signature is computed in the service's time.
+ * - `now`: the local time, in milliseconds since 1970.
  *
  * @since 0.1.0
  * @category models
@@ -36,6 +37,7 @@ export interface Unauthenticated {
   readonly nonceIn: "params" | "auth"
   readonly scope: string | undefined
   readonly clockSkew?: Duration.Duration | undefined
+  readonly now: number
 }
 
 /**
@@ -52,7 +54,8 @@ export type Proof =
 /**
  * The Effect service that authenticates operations, with signatures or with tokens.
  *
- * - `authenticate`: called for each attempt, so that each attempt has a fresh nonce and expiry.
+ * - `authenticate`: called for each attempt, so that each attempt has a fresh nonce and expiry. Its Effect is run at most
+ *   once, and may have succeeded already.
  * - `refused`: called if the service did not accept a proof. `"retry"` means that another proof may be accepted; the
  *   caller then makes exactly one more attempt.
  * - `corrected`: called before a request is repeated with a corrected clock, with the new `clockSkew`.
@@ -90,27 +93,24 @@ const decodeSigned = Rules.decoder("Authenticator.layerSigned", SignedSettings)
  */
 export const layerSignedNoDeps = (
   options: Schema.Codec.Encoded<typeof SignedSettings> = {}
-): Layer.Layer<Authenticator, InvalidRequest, Credentials.Credentials | Signer.Signer | SecureRandom.SecureRandom> =>
+): Layer.Layer<Authenticator, InvalidRequest, Credentials.Credentials | Signer.Signer> =>
   Layer.effect(
     Authenticator,
     Effect.gen(function* () {
       const window = Duration.toMillis((yield* decodeSigned(options)).window ?? 300_000)
       const { key, secret } = yield* Credentials.Credentials
       const signer = yield* Signer.Signer
-      const random = yield* SecureRandom.SecureRandom
+      const crypto = yield* WebCrypto
 
       return Authenticator.of({
         secrets: [secret],
         isImmediate: true,
         refused: final,
-        authenticate: ({ clockSkew, nonceIn, params }) =>
-          Effect.withFiber((fiber) => {
-            const validFor = clockSkew === undefined ? window : window + Duration.toMillis(clockSkew)
-            const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-            const sign = (nonce: string) =>
-              Signer.signParams(signer, params, { key, expires: now + validFor, nonce, nonceIn })
-            return Effect.map(Effect.flatMap(random.uuidV4(), sign), (signed) => ({ _tag: "Signature", ...signed }))
-          })
+        authenticate: ({ clockSkew, nonceIn, now, params }) => {
+          const validFor = clockSkew === undefined ? window : window + Duration.toMillis(clockSkew)
+          const proof = { key, expires: now + validFor, nonce: Unique.make(crypto), nonceIn }
+          return Signer.signParams(signer, params, proof)
+        }
       })
     })
   )
@@ -128,7 +128,7 @@ export const layerSignedNoDeps = (
 export const layerSigned = (
   options?: Schema.Codec.Encoded<typeof SignedSettings> & Signer.Options
 ): Layer.Layer<Authenticator, InvalidRequest | AuthError.CryptoUnavailable, Credentials.Credentials> =>
-  layerSignedNoDeps(options).pipe(Layer.provide([Signer.layerHmac(options), SecureRandom.layerWebCrypto]))
+  layerSignedNoDeps(options).pipe(Layer.provide(Signer.layerHmac(options)))
 
 /**
  * Matches a token of visible ASCII characters. A line break at the end, which a token from a file often has, is refused

@@ -57,7 +57,7 @@ const toSignature = (algorithm: Hmac.Algorithm, digits: string): Redacted.Redact
  */
 export const signParams = (
   signer: Signer["Service"],
-  { auth: restrictions, ...params }: Schema.JsonObject,
+  params: Schema.JsonObject,
   proof: {
     readonly key: string
     /** Milliseconds since 1970. */
@@ -65,13 +65,13 @@ export const signParams = (
     readonly nonce: string
     readonly nonceIn: "params" | "auth"
   }
-): Effect.Effect<{ readonly params: string; readonly signature: Redacted.Redacted }> => {
+): Effect.Effect<{ readonly _tag: "Signature"; readonly params: string; readonly signature: Redacted.Redacted }> => {
   const { key, nonce, nonceIn } = proof
   // @effect-diagnostics-next-line globalDate:off
   const expires = new Date(proof.expires).toISOString()
-  const auth = { ...(restrictions as Schema.JsonObject | undefined), key, expires } satisfies Auth.SignedAuthParams
+  const auth = { ...(params["auth"] as Schema.JsonObject | undefined), key, expires } satisfies Auth.SignedAuthParams
   const text = JSON.stringify(nonceIn === "auth" ? { ...params, auth: { ...auth, nonce } } : { ...params, auth, nonce })
-  return Effect.map(signer.sign(text), (signature) => ({ params: text, signature }))
+  return Effect.mapEager(signer.sign(text), (signature) => ({ _tag: "Signature", params: text, signature }))
 }
 
 /**
@@ -106,13 +106,12 @@ export const make = Effect.fnUntraced(function* (options: Options & { readonly s
  * import { createHmac, createSecretKey } from "node:crypto"
  *
  * Authenticator.layerSignedNoDeps().pipe(
- *   Layer.provide([
+ *   Layer.provide(
  *     Signer.layerFrom((secret, algorithm) => {
  *       const key = createSecretKey(Redacted.value(secret), "utf8")
  *       return (text) => createHmac(algorithm, key).update(text).digest("hex")
- *     }),
- *     SecureRandom.layerWebCrypto
- *   ]),
+ *     })
+ *   ),
  *   Layer.provide(CredentialsConfig.layer)
  * )
  *
@@ -130,7 +129,7 @@ export const layerFrom = (
       const { secret } = yield* Credentials.Credentials
       if (Redacted.value(secret) === "") return yield* Effect.die("the Auth Secret is empty")
       const digits = hmac(secret, algorithm)
-      return Signer.of({ sign: (text) => Effect.sync(() => toSignature(algorithm, digits(text))) })
+      return Signer.of({ sign: (text) => Effect.succeed(toSignature(algorithm, digits(text))) })
     })
   )
 

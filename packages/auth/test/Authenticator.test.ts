@@ -1,7 +1,7 @@
 import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import { DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Clock, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
 
@@ -9,8 +9,8 @@ const credentials = Credentials.layer({ key: "a-key", secret: Redacted.make("a-s
 const baseUrl = SecureUrl.make("https://api2.example.com")
 
 const authenticate = (request: Partial<Parameters<Authenticator.Authenticator["Service"]["authenticate"]>[0]>) =>
-  Authenticator.Authenticator.use((service) =>
-    service.authenticate({ baseUrl, params: {}, nonceIn: "params", scope: undefined, ...request })
+  Effect.flatMap(Effect.all([Authenticator.Authenticator, Clock.currentTimeMillis]), ([service, now]) =>
+    service.authenticate({ baseUrl, params: {}, nonceIn: "params", scope: undefined, now, ...request })
   )
 
 const signed = (options?: Parameters<typeof Authenticator.layerSigned>[0]) =>

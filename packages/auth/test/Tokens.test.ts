@@ -370,7 +370,7 @@ describe("Tokens.layerAuthenticator", () => {
   it.effect("authenticate returns the params and a token for the scope (spec A-5)", authenticated(), function* () {
     const server = yield* TokenServer.make(token())
     const authenticator = yield* Authenticator.Authenticator
-    const asked = { params: { region: "all" }, nonceIn: "auth", scope: "assemblies:read" } as const
+    const asked = { params: { region: "all" }, nonceIn: "auth", scope: "assemblies:read", now: 0 } as const
     const proof = yield* authenticator.authenticate({ baseUrl: server.baseUrl, ...asked })
     assert(proof._tag === "Bearer")
     assert.strictEqual(proof.params, '{"region":"all"}')
@@ -387,7 +387,7 @@ describe("Tokens.layerAuthenticator", () => {
   ] as const)("refused with status %s and code %j returns %j", authenticated(), function* ([status, refusal, verdict]) {
     const server = yield* TokenServer.make(token())
     const authenticator = yield* Authenticator.Authenticator
-    const asked = { params: {}, nonceIn: "auth", scope: undefined } as const
+    const asked = { params: {}, nonceIn: "auth", scope: undefined, now: 0 } as const
     const ask = authenticator.authenticate({ baseUrl: server.baseUrl, ...asked })
     assert.strictEqual(yield* authenticator.refused(yield* ask, { code: refusal, status }), verdict)
     yield* ask

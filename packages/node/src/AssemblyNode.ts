@@ -25,7 +25,6 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Redacted from "effect/Redacted"
 import * as ClockWarning from "./internal/clockWarning.ts"
-import * as Random from "./internal/random.ts"
 import * as SmallFiles from "./internal/smallFiles.ts"
 import * as UndiciSettings from "./internal/undiciSettings.ts"
 import * as NodeMd5 from "./NodeMd5.ts"
@@ -85,7 +84,7 @@ const authenticator = (
     ? Tokens.layerAuthenticator.pipe(Layer.provide(Tokens.layer()))
     : ClockWarning.layer.pipe(
         Layer.provide(Authenticator.layerSignedNoDeps(options)),
-        Layer.provide([NodeSigner.layer(options), Random.layer])
+        Layer.provide(NodeSigner.layer(options))
       )
 
 const check = Rules.decoder(

@@ -144,8 +144,9 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     /** The proof of the next request, if the operation is signed. */
     const prove = (): Effect.Effect<Authenticator.Proof | undefined, Response.Failed> => {
       if (!isSigned) return Effect.undefined
-      const asked = { baseUrl, params, nonceIn, scope, clockSkew: Duration.millis(clockSkew) }
-      const known = Effect.mapError(authenticator.authenticate(asked), (error) => toFailed(subject, error))
+      const now = clock.currentTimeMillisUnsafe()
+      const asked = { baseUrl, params, nonceIn, scope, clockSkew: Duration.millis(clockSkew), now }
+      const known = Effect.mapErrorEager(authenticator.authenticate(asked), (error) => toFailed(subject, error))
       if (authenticator.isImmediate === true) return known
       const left = timeLeft()
       return Effect.timeoutOrElse(known, { duration: left, orElse: () => timedOut(left) })
@@ -173,7 +174,7 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
       }
       proof = undefined
       const proven = budget === undefined ? prove() : Effect.flatMap(admit(budget), prove)
-      return Effect.flatMap(proven, (own) => {
+      return Effect.flatMapEager(proven, (own) => {
         proof = own
         const left = timeLeft()
         const millis = Math.min(left, requestTimeout)

@@ -2,7 +2,6 @@
  * An HttpClient in memory, for tests with the TestClock: it responds by a script and counts requests.
  */
 import { Authenticator, Credentials, Signer } from "@assembly-effect/auth"
-import { SecureRandom } from "effect/crypto"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { createHmac } from "node:crypto"
@@ -60,9 +59,7 @@ const signer = Layer.succeed(Signer.Signer, {
 })
 
 /** Signs requests, without waiting for threads. */
-export const authenticated = Authenticator.layerSignedNoDeps().pipe(
-  Layer.provide([credentials, signer, SecureRandom.layerWebCrypto])
-)
+export const authenticated = Authenticator.layerSignedNoDeps().pipe(Layer.provide([credentials, signer]))
 
 /** A client with this script and signed requests. */
 export const client = (

@@ -11,8 +11,15 @@ import * as Hex from "effect/encoding/Hex"
  * @since 0.1.0
  * @category constructors
  */
-export const text: Effect.Effect<string> = WebCrypto.useSync((crypto) =>
+export const make = (crypto: Crypto): string =>
   // A page on plain http has no `randomUUID`, which is much faster on Node. `SecureRandom` would add the code for ULIDs
   // to a bundle.
   typeof crypto.randomUUID === "function" ? crypto.randomUUID() : Hex.encode(crypto.getRandomValues(new Uint8Array(16)))
-)
+
+/**
+ * A unique text, see {@link make}, from the `WebCrypto` in the context.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const text: Effect.Effect<string> = WebCrypto.useSync(make)
