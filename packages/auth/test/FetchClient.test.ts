@@ -36,6 +36,18 @@ it.effect("a request whose time is over before it is sent is Late, and is not se
   assert.deepStrictEqual([error._tag, requests], ["Late", 0])
 })
 
+it.live.each([
+  ["50 ms are over after 50 ms", Server.silence, 50, "Late"],
+  ["30 days are not over at once", Server.text(200, "a"), 30 * 24 * 60 * 60 * 1000, "whole"]
+] as const)("on the real clock, %s", FetchClient.layer, function* ([, answer, millis, expected]) {
+  const { baseUrl } = yield* Server.answering(answer)
+  const ended = Effect.match(get(baseUrl, { ...limits, millis }), {
+    onSuccess: ({ end }) => end,
+    onFailure: ({ _tag }) => _tag
+  })
+  assert.strictEqual(yield* ended, expected)
+})
+
 describe("a connection is closed", () => {
   it.effect.each([
     ["silence until the time is over", Server.silence, { ...limits, millis: 1000 }, "Late"],

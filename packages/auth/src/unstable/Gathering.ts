@@ -3,6 +3,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -40,9 +41,20 @@ export interface Limits {
  */
 export class Late extends Data.TaggedError("Late") {}
 
+const real = Context.get(Context.empty(), Clock.Clock)
+
+/** The longest time of a timer of JavaScript, in milliseconds. A timer for more time fires at once. */
+const maxTimer = 2 ** 31 - 1
+
 /** Calls `late` after `millis`, unless the result is called before. */
 const timer = (clock: Clock.Clock, millis: number, late: () => void): (() => void) => {
   if (millis === Infinity) return () => {}
+  if (clock === real && millis <= maxTimer) {
+    // A fiber for each request would take as long as its signature.
+    // @effect-diagnostics-next-line globalTimers:off
+    const started = setTimeout(late, millis) // oxlint-disable-line no-restricted-globals -- a TestClock takes the way below
+    return () => clearTimeout(started)
+  }
   const fiber = Effect.runFork(clock.sleep(Duration.millis(millis)))
   const forget = fiber.addObserver(late)
   return () => {
@@ -75,10 +87,12 @@ export class Gathering {
     this.#settle = settle
   }
 
-  /** Calls `send`, unless a clock of a test says at once that the time is over. */
+  /** Calls `send`, unless the time is over already. */
   start(send: () => void): void {
-    this.#stopTimer = timer(this.#clock, this.#limits.millis, () => this.settle(Effect.fail(new Late())))
-    if (!this.isSettled) send()
+    const late = () => this.settle(Effect.fail(new Late()))
+    if (this.#limits.millis <= 0) return late()
+    this.#stopTimer = timer(this.#clock, this.#limits.millis, late)
+    send()
   }
 
   /** The status and the headers have arrived. The body of a redirect is not read. An empty body ends at once. */
