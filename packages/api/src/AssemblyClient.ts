@@ -40,7 +40,7 @@ const checkCall = Rules.checker(
 interface Call {
   readonly timeout?: Duration.Input
   readonly until?: number
-  readonly attributes?: Readonly<Record<string, unknown>>
+  readonly attributes?: Readonly<Record<string, unknown>> | undefined
   readonly issues: ReadonlyArray<Issue>
 }
 
@@ -171,14 +171,15 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const attemptTime = Duration.toMillis(settings.deadline ?? 300_000)
 
   /** The options of the call, which take precedence over the options of the client, and the rules that they break. */
-  const limits = (context: Context.Context<never>): Attempt.Limits & Pick<Call, "issues"> => {
+  const limits = (context: Context.Context<never>): Attempt.Limits & Pick<Call, "attributes" | "issues"> => {
     const ofCall = Context.get(context, RetryPolicy.RetryPolicy)
-    const { issues, timeout, until } = Context.get(context, Call)
+    const { attributes, issues, timeout, until } = Context.get(context, Call)
     const isSchedule = ofCall === undefined || Schedule.isSchedule(ofCall)
     const isUnlimited = ofCall !== undefined && settings.deadline === undefined
     const clock = Context.get(context, Clock.Clock)
     return {
       issues: isSchedule ? issues : [...issues, { path: ["withPolicy"], message: "Expected a Schedule" }],
+      attributes,
       clock,
       requestTimeout: timeout === undefined ? requestTimeout : Duration.toMillis(timeout),
       until: until ?? (isUnlimited ? Infinity : clock.currentTimeMillisUnsafe() + attemptTime),
@@ -195,15 +196,15 @@ const make = Effect.fnUntraced(function* (options: Options) {
     const observe = Telemetry.observer(operation, baseUrl)
 
     return (input: Operation.Input<Operation.Any>) =>
-      Effect.contextWith((context: Context.Context<never>) =>
-        observe(context, Context.get(context, Call).attributes, () => {
-          const call = limits(context)
-          const { issues } = call
+      Effect.contextWith((context: Context.Context<never>) => {
+        const call = limits(context)
+        return observe(context, call, () => {
+          const { clock, issues } = call
           if (issues.length > 0) return Effect.fail(new InvalidRequest({ operation: operation.name, issues }))
-          const encoded = encode(input, call.clock.currentTimeMillisUnsafe())
+          const encoded = encode(input, clock.currentTimeMillisUnsafe())
           return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : attempt(encoded.success, call)
         })
-      )
+      })
   }
 
   const compiled = new WeakMap<Operation.Any, ReturnType<typeof compile>>()

@@ -22,15 +22,12 @@ export interface Encoded {
   readonly origin: string
   readonly path: string
   readonly params: Schema.JsonObject
-  readonly fields: Readonly<Record<string, string>>
+  readonly fields: Readonly<Record<string, unknown>>
   readonly form: FormSender | undefined
 }
 
 const fillPath = (path: string, variables: Readonly<Record<string, string>>): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(variables[name] ?? ""))
-
-const toText = (fields: object): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
 /** The origin and the path of a checked URL, as they are sent. */
 const partsOf = (url: string) => {
@@ -74,11 +71,13 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
     const fields = encodeFields(input.fields)
     if (Result.isFailure(fields)) return refused(subject, fields.failure)
     const at: string | undefined = input.at === undefined ? undefined : Redacted.value(input.at)
+    const to = at === undefined ? undefined : partsOf(at)
     return Result.succeed({
       subject: { ...subject, ...(at === undefined ? base : Exchange.hostOf(at)) },
-      ...(at === undefined ? { origin, path: prefix + fillPath(operation.path, path) } : partsOf(at)),
+      origin: to?.origin ?? origin,
+      path: to?.path ?? prefix + fillPath(operation.path, path),
       params: params.success as Schema.JsonObject,
-      fields: toText(fields.success as object),
+      fields: fields.success as Encoded["fields"],
       form: input.form
     })
   }
@@ -131,10 +130,13 @@ const toForm = (parts: Parts): Outgoing["body"] => {
   return { content, contentType: `multipart/form-data; boundary=${boundary}` }
 }
 
-const toQuery = (parts: Parts): string =>
-  Object.entries(parts)
-    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`)
-    .join("&")
+const toQuery = (parts: Parts): string => {
+  let query = ""
+  for (const [name, value] of Object.entries(parts)) {
+    query += `${query === "" ? "" : "&"}${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`
+  }
+  return query
+}
 
 const plain = { accept: "application/json" }
 
@@ -152,11 +154,9 @@ export const send = (
   if (proof === undefined) return environment.send({ method, origin, path, headers: plain }, limits)
   const isSigned = proof._tag === "Signature"
   const headers = isSigned ? plain : { ...plain, authorization: `Bearer ${Redacted.value(proof.token)}` }
-  const parts = {
-    params: proof.params,
-    ...(isSigned ? { signature: Redacted.value(proof.signature) } : undefined),
-    ...fields
-  }
+  const parts: Record<string, string> = { params: proof.params }
+  if (isSigned) parts["signature"] = Redacted.value(proof.signature)
+  for (const [name, value] of Object.entries(fields)) parts[name] = String(value)
   const proven = { method, origin, path, headers }
   if (form !== undefined) return form(environment.http, proven, parts, limits)
   if (carrier === "multipart") return environment.send({ ...proven, body: toForm(parts) }, limits)

@@ -194,7 +194,7 @@ const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyId: stri
  * that the operation has failed.
  */
 export const decoder = (operation: Operation.Any, maxBytes: number) => {
-  const decodeSuccess = SchemaParser.decodeUnknownResult(operation.success, { errors: "all" })
+  const decodeSuccess = SchemaParser.decodeUnknownResult(operation.success)
   const isStatus = operation.answers === "assemblyStatus"
 
   return (response: Outcome.Gathered, asked: Asked): Exit.Exit<unknown, Failed> => {

@@ -1,5 +1,5 @@
 /** The span, the count and the duration of each operation, and what they have in common with those of uploads. */
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -140,6 +140,12 @@ export const retried = (operation: string, { _tag: error }: Told): Effect.Effect
     return resent
   })
 
+/** What the telemetry of a call needs. */
+interface OfCall {
+  readonly attributes?: Readonly<Record<string, unknown>> | undefined
+  readonly clock: Clock.Clock
+}
+
 /**
  * Makes the function that runs an operation with its telemetry: its span, its count and its
  * duration. `run` must not begin before the span.
@@ -157,10 +163,9 @@ export const observer = (operation: Operation.Any, baseUrl: string) => {
 
   return <A, E extends Told>(
     context: Context.Context<never>,
-    ofCall: Readonly<Record<string, unknown>> | undefined,
+    { attributes: ofCall, clock }: OfCall,
     run: () => Effect.Effect<A, E>
   ): Effect.Effect<A, E> => {
-    const clock = Context.get(context, Clock.Clock)
     const begun = clock.currentTimeMillisUnsafe()
     const observed = Effect.onExit(isTraced(context) ? Effect.suspend(run) : run(), (exit) => {
       const { count, duration } = Exit.isSuccess(exit) ? succeeded : metricsOf(operation.name, outcomeOf(exit))

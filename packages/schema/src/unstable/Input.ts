@@ -83,7 +83,7 @@ const levels = (
   if (!Array.isArray(value) && !isRecord(value)) issues.push({ path, message: "Expected an object with keys" })
   let below = 0
   for (const [key, child] of Object.entries(value)) {
-    below = Math.max(below, levels(child, [...path, key], issues, known))
+    if (typeof child === "object") below = Math.max(below, levels(child, [...path, key], issues, known))
   }
   known.set(value, below + 1)
   return below + 1
