@@ -1,5 +1,6 @@
 import { Assemblies, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
 import * as Spans from "@assembly-effect/testkit/observed/Spans"
+import { Authenticator } from "@assembly-effect/auth"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Clock, DateTime, Effect, Exit, Fiber, Layer, Metric, Option, Schedule, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -30,17 +31,31 @@ const outcome = Effect.fnUntraced(function* <A, E>(
 const tagOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): string =>
   Option.match(Exit.findErrorOption(exit), { onNone: () => "success", onSome: ({ _tag }) => _tag })
 
+const authenticatedBy = (authenticate: () => Effect.Effect<never>) =>
+  list.pipe(
+    Effect.provide(AssemblyClient.layer({ baseUrl: "https://api2.example.com" })),
+    Effect.provideService(Authenticator.Authenticator, { authenticate, refused: () => Effect.succeed("final") }),
+    Effect.provide(Service.make(page).layer)
+  )
+
 const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
 
 describe("one call", () => {
   const all = Stream.runDrain(Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none))
   const eachMinute = RetryPolicy.withPolicy(Schedule.spaced("1 minute").pipe(Schedule.upTo({ times: 60 })))
-  const brief = list.pipe(AssemblyClient.withTimeout("5 seconds"))
+  const brief = AssemblyClient.withDeadline("5 seconds")
   const nonsense: RetryPolicy.Policy = "nonsense" as never
   it.effect.each([
-    ["withTimeout and RetryPolicy.none", RetryPolicy.none(brief), "TimedOut", 1, 5],
+    [
+      "withTimeout and RetryPolicy.none",
+      RetryPolicy.none(list.pipe(AssemblyClient.withTimeout("5 seconds"))),
+      "TimedOut",
+      1,
+      5
+    ],
     ["no withTimeout", list.pipe(RetryPolicy.none), "TimedOut", 1, 50],
     ["withDeadline", list.pipe(AssemblyClient.withDeadline("90 seconds")), "TimedOut", undefined, 90],
+    ["withDeadline and without a token", authenticatedBy(() => Effect.never).pipe(brief), "TimedOut", 0, 5],
     ["withTimeout and RetryPolicy.none for a Stream", all, "TimedOut", 1, 5],
     ["a policy that is no Schedule", list.pipe(RetryPolicy.withPolicy(nonsense)), "InvalidRequest", 0, 0]
   ] as const)("a call without a response and %s fails", function* ([, effect, tag, sent, after]) {
@@ -108,7 +123,9 @@ describe("one call", () => {
   it.effect("withAttributes adds attributes to the span of the operation, and replaces none", function* () {
     const { spans, tracer } = Spans.make()
     const call = list.pipe(
+      AssemblyClient.withTimeout("5 seconds"),
       AssemblyClient.withAttributes({ "app.tenant": "a", "url.template": "mine" }),
+      AssemblyClient.withDeadline("5 seconds"),
       Effect.withTracer(tracer)
     )
     yield* outcome(call, [page])
@@ -118,12 +135,15 @@ describe("one call", () => {
   })
 })
 
-describe("an interrupted operation", () => {
-  it.effect("an interrupted operation is counted in both metrics as `interrupted`", ownMetrics, function* () {
-    const running = yield* Effect.forkChild(outcome(list, [Service.silence]), { startImmediately: true })
+describe("an operation without a success or an error", () => {
+  it.effect.each([
+    ["interrupted", outcome(list, [Service.silence])],
+    ["defect", authenticatedBy(() => assert.fail("no secret"))]
+  ] as const)("an operation is counted in both metrics as `%s`", ownMetrics, function* ([expected, effect]) {
+    const running = yield* Effect.forkChild(effect, { startImmediately: true })
     yield* Effect.yieldNow
     yield* Fiber.interrupt(running)
-    const found = (yield* Metric.snapshot).filter(({ attributes }) => attributes?.["outcome"] === "interrupted")
+    const found = (yield* Metric.snapshot).filter(({ attributes }) => attributes?.["outcome"] === expected)
     const seen = found.map(({ id }) => id)
     assert.sameMembers(seen, ["assembly_operations", "assembly_operation_duration"])
     for (const { state } of found) assert.strictEqual("count" in state && Number(state.count), 1)

@@ -167,7 +167,7 @@ export const observer = (operation: Operation.Any, baseUrl: string) => {
     run: () => Effect.Effect<A, E>
   ): Effect.Effect<A, E> => {
     const begun = clock.currentTimeMillisUnsafe()
-    const observed = Effect.onExit(isTraced(context) ? Effect.suspend(run) : run(), (exit) => {
+    const observed = Effect.onExit(Effect.suspend(run), (exit) => {
       const { count, duration } = Exit.isSuccess(exit) ? succeeded : metricsOf(operation.name, outcomeOf(exit))
       duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
       count.updateUnsafe(1, context)
