@@ -54,13 +54,14 @@ export type Proof =
 /**
  * The Effect service that authenticates operations, with signatures or with tokens.
  *
- * - `authenticate`: called for each attempt, so that each attempt has a fresh nonce and expiry. Its Effect is run at most
- *   once, and may have succeeded already.
+ * - `authenticate`: called for each attempt, so that each attempt has a fresh nonce and expiry. The Effect that it returns
+ *   is run at most once; `Effect.succeed` costs least. A function that throws is a defect.
  * - `refused`: called if the service did not accept a proof. `"retry"` means that another proof may be accepted; the
  *   caller then makes exactly one more attempt.
  * - `corrected`: called before a request is repeated with a corrected clock, with the new `clockSkew`.
  * - `secrets`: texts that no error may repeat besides the proof, such as the Auth Secret, which a service may echo.
- * - `isImmediate`: whether `authenticate` never waits, for example for a network. The caller then sets no time limit.
+ * - `isImmediate`: whether `authenticate` never waits, for example for a network. No time limit, not even a deadline,
+ *   then ends it, so a wrapper that waits must set it to false.
  *
  * @since 0.1.0
  * @category services

@@ -2,6 +2,7 @@ import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Clock, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { WebCrypto } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
 
@@ -56,6 +57,12 @@ describe("Authenticator.layerSigned", () => {
     const { auth, nonce } = decode(proof.params)
     assert.isUndefined(nonce)
     assert.match(auth.nonce ?? "", /^[0-9a-f-]{36}$/)
+  })
+
+  it.effect("takes the nonce from the WebCrypto in the context", function* () {
+    const own = WebCrypto.layer({ ...crypto, subtle: crypto.subtle, randomUUID: () => "1-2-3-4-5" })
+    const { params } = yield* authenticate({}).pipe(Effect.provide(signed().pipe(Layer.provide(own))))
+    assert.strictEqual(decode(params).nonce, "1-2-3-4-5")
   })
 
   it.effect("sets auth.expires to now plus window and skew (spec A-3)", signed({ window: "30 seconds" }), function* () {

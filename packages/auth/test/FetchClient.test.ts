@@ -5,7 +5,7 @@ import { FetchClient } from "@assembly-effect/auth"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 
@@ -27,11 +27,16 @@ const watched = (answer: Server.Answer) =>
     return { arrived: Deferred.await(arrived), closed: Deferred.await(closed), origin: server.baseUrl }
   })
 
-it.effect("a request whose time is over before it is sent is Late, and is not sent", FetchClient.layer, function* () {
+it.live.each([
+  ["within 0 ms", 0, {}],
+  ["within 1 s by a clock that skips waits", 1000, { sleep: () => Effect.void }]
+] as const)("a request %s is Late, and is not sent", FetchClient.layer, function* ([, millis, changed]) {
   let requests = 0
   const fetch = async () => new Response(String(requests++))
-  const error = yield* Effect.flip(get("https://api.example.com", { ...limits, millis: 0 })).pipe(
-    Effect.provideService(FetchHttpClient.Fetch, fetch)
+  const clock = Object.assign(Object.create(yield* Clock.Clock), changed)
+  const error = yield* Effect.flip(get("https://api.example.com", { ...limits, millis })).pipe(
+    Effect.provideService(FetchHttpClient.Fetch, fetch),
+    Effect.provideService(Clock.Clock, clock)
   )
   assert.deepStrictEqual([error._tag, requests], ["Late", 0])
 })
