@@ -140,12 +140,6 @@ export const retried = (operation: string, { _tag: error }: Told): Effect.Effect
     return resent
   })
 
-/** What the telemetry of a call needs. */
-interface OfCall {
-  readonly attributes?: Readonly<Record<string, unknown>> | undefined
-  readonly clock: Clock.Clock
-}
-
 /**
  * Makes the function that runs an operation with its telemetry: its span, its count and its
  * duration. `run` must not begin before the span.
@@ -163,7 +157,13 @@ export const observer = (operation: Operation.Any, baseUrl: string) => {
 
   return <A, E extends Told>(
     context: Context.Context<never>,
-    { attributes: ofCall, clock }: OfCall,
+    {
+      attributes: ofCall,
+      clock
+    }: {
+      readonly attributes?: Readonly<Record<string, unknown>> | undefined
+      readonly clock: Clock.Clock
+    },
     run: () => Effect.Effect<A, E>
   ): Effect.Effect<A, E> => {
     const begun = clock.currentTimeMillisUnsafe()

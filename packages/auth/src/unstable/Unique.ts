@@ -11,7 +11,7 @@ import * as Hex from "effect/encoding/Hex"
  * @since 0.1.0
  * @category constructors
  */
-export const make = (crypto: Crypto): string =>
+export const make = (crypto: (typeof WebCrypto)["Service"]): string =>
   // A page on plain http has no `randomUUID`, which is much faster on Node. `SecureRandom` would add the code for ULIDs
   // to a bundle.
   typeof crypto.randomUUID === "function" ? crypto.randomUUID() : Hex.encode(crypto.getRandomValues(new Uint8Array(16)))
