@@ -43,19 +43,14 @@ const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
 describe("one call", () => {
   const all = Stream.runDrain(Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none))
   const eachMinute = RetryPolicy.withPolicy(Schedule.spaced("1 minute").pipe(Schedule.upTo({ times: 60 })))
-  const brief = AssemblyClient.withDeadline("5 seconds")
+  const brief = list.pipe(AssemblyClient.withTimeout("5 seconds"))
+  const waiting = authenticatedBy(() => Effect.never).pipe(AssemblyClient.withDeadline("5 seconds"))
   const nonsense: RetryPolicy.Policy = "nonsense" as never
   it.effect.each([
-    [
-      "withTimeout and RetryPolicy.none",
-      RetryPolicy.none(list.pipe(AssemblyClient.withTimeout("5 seconds"))),
-      "TimedOut",
-      1,
-      5
-    ],
+    ["withTimeout and RetryPolicy.none", RetryPolicy.none(brief), "TimedOut", 1, 5],
     ["no withTimeout", list.pipe(RetryPolicy.none), "TimedOut", 1, 50],
     ["withDeadline", list.pipe(AssemblyClient.withDeadline("90 seconds")), "TimedOut", undefined, 90],
-    ["withDeadline and without a token", authenticatedBy(() => Effect.never).pipe(brief), "TimedOut", 0, 5],
+    ["withDeadline while it waits for a token", waiting, "TimedOut", 0, 5],
     ["withTimeout and RetryPolicy.none for a Stream", all, "TimedOut", 1, 5],
     ["a policy that is no Schedule", list.pipe(RetryPolicy.withPolicy(nonsense)), "InvalidRequest", 0, 0]
   ] as const)("a call without a response and %s fails", function* ([, effect, tag, sent, after]) {

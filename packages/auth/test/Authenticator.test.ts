@@ -59,7 +59,7 @@ describe("Authenticator.layerSigned", () => {
     assert.match(auth.nonce ?? "", /^[0-9a-f-]{36}$/)
   })
 
-  it.effect("takes the nonce from the WebCrypto in the context", function* () {
+  it.effect("a nonce comes from the WebCrypto in the context", function* () {
     const own = WebCrypto.layer({ ...crypto, subtle: crypto.subtle, randomUUID: () => "1-2-3-4-5" })
     const { params } = yield* authenticate({}).pipe(Effect.provide(signed().pipe(Layer.provide(own))))
     assert.strictEqual(decode(params).nonce, "1-2-3-4-5")

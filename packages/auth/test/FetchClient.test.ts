@@ -42,9 +42,9 @@ it.live.each([
 })
 
 it.live.each([
-  ["50 ms are over after 50 ms", Server.silence, 50, "Late"],
-  ["30 days are not over at once", Server.text(200, "a"), 30 * 24 * 60 * 60 * 1000, "whole"]
-] as const)("on the real clock, %s", FetchClient.layer, function* ([, answer, millis, expected]) {
+  ["50 ms and without a response is Late", Server.silence, 50, "Late"],
+  ["30 days gets its response", Server.text(200, "a"), 30 * 24 * 60 * 60 * 1000, "whole"]
+] as const)("on the real clock, a request within %s", FetchClient.layer, function* ([, answer, millis, expected]) {
   const { baseUrl } = yield* Server.answering(answer)
   const ended = Effect.match(get(baseUrl, { ...limits, millis }), {
     onSuccess: ({ end }) => end,

@@ -130,13 +130,10 @@ const toForm = (parts: Parts): Outgoing["body"] => {
   return { content, contentType: `multipart/form-data; boundary=${boundary}` }
 }
 
-const toQuery = (parts: Parts): string => {
-  let query = ""
-  for (const [name, value] of Object.entries(parts)) {
-    query += `${query === "" ? "" : "&"}${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`
-  }
-  return query
-}
+const toQuery = (parts: Parts): string =>
+  Object.entries(parts)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`)
+    .join("&")
 
 const plain = { accept: "application/json" }
 

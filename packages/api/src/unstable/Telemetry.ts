@@ -157,24 +157,18 @@ export const observer = (operation: Operation.Any, baseUrl: string) => {
 
   return <A, E extends Told>(
     context: Context.Context<never>,
-    {
-      attributes: ofCall,
-      clock
-    }: {
-      readonly attributes?: Readonly<Record<string, unknown>> | undefined
-      readonly clock: Clock.Clock
-    },
+    call: { readonly attributes?: Readonly<Record<string, unknown>> | undefined; readonly clock: Clock.Clock },
     run: () => Effect.Effect<A, E>
   ): Effect.Effect<A, E> => {
-    const begun = clock.currentTimeMillisUnsafe()
+    const begun = call.clock.currentTimeMillisUnsafe()
     const observed = Effect.onExit(Effect.suspend(run), (exit) => {
       const { count, duration } = Exit.isSuccess(exit) ? succeeded : metricsOf(operation.name, outcomeOf(exit))
-      duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
+      duration.updateUnsafe(call.clock.currentTimeMillisUnsafe() - begun, context)
       count.updateUnsafe(1, context)
       return Effect.void
     })
     // An attribute of the operation takes precedence over an attribute of the call with the same name.
-    const options = () => ({ kind: "client" as const, attributes: { ...ofCall, ...attributes } })
+    const options = () => ({ kind: "client" as const, attributes: { ...call.attributes, ...attributes } })
     return traced(context, operation.name, options, observed)
   }
 }

@@ -60,8 +60,7 @@ const dateText = (
         })
       ),
       encode: SchemaGetter.transform((date) =>
-        // @effect-diagnostics-next-line globalDate:off
-        fromIso(new Date(round(date.epochMilliseconds / 1000) * 1000).toISOString().slice(0, 19))
+        fromIso(DateTime.formatIso(DateTime.makeUnsafe(round(date.epochMilliseconds / 1000) * 1000)).slice(0, 19))
       )
     })
   )
